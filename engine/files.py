@@ -184,7 +184,7 @@ def disk_error(problem: OSError | ValueError, path: str | Path) -> DiskError:
 
 @contextmanager
 def scratch_errors() -> Iterator[None]:
-    """Around work on temporary files: a full disk is no defect of ours."""
+    """Wrap work on temporary files: a full disk is the user's error, not an internal one."""
     try:
         yield
     except OSError as problem:

@@ -253,9 +253,9 @@ class _Lines(Sequence[Line]):
 class BugTable(TableModel[Any]):
     """Rows are `BugRow`s and, in groups, `Group`s.
 
-    The table knows which bugs it shows by their numbers (`BugList`) and keeps the rows that were
-    looked at last. `rows_of` reads others at once; what is only painted is asked for (`missing`)
-    and comes later. Whoever hears `asked` brings another list.
+    The table knows which bugs it shows by their numbers (`BugList`) and caches the rows used last.
+    `rows_of` reads other rows at once. Rows that are only painted are requested (`missing`) and
+    arrive later. The receiver of `asked` provides another list.
     """
 
     asked = Signal()

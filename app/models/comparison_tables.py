@@ -79,7 +79,7 @@ def explain_difference(comparison: Comparison) -> str:
     """Explain whether the verdict depends on the reading of parameters."""
     verdicts = {reading.verdict for reading in comparison.readings}
     if len(comparison.readings) < 2 or EquivalenceVerdict.UNDECIDED in verdicts:
-        return ""  # nobody knows
+        return ""  # unknown
     if len(verdicts) == 1:
         return "Both readings of parameters give the same verdict."
     return "The verdict depends on whether two parameters may stand for the same object."

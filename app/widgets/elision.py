@@ -1,4 +1,4 @@
-"""Texts that are cut where there is no room: what is equal in several of them goes first."""
+"""Elided texts: the parts that several texts have in common are cut first."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Elider:
 def _around_the_difference(text: str, rivals: Iterable[str], fits: Fits) -> str:
     """The first letter that differs from each rival; words around it and a beginning, as they fit.
 
-    Where a rival only goes on, it is the last letter.
+    If a rival is the text and more, that is the last letter.
     """
     kept = {min(_equal(text, rival), len(text) - 1) for rival in rivals}
     while len(kept) > 1 and not fits(_pieces(text, kept)):

@@ -71,7 +71,7 @@ class Points:
     keys: Sequence[object] | NDArray[np.int64]
     token: str
     symbol: str = "o"
-    y_text: str = ""  # what stands for a height that is no number: "the policy fails"
+    y_text: str = ""  # shown instead of an infinite value: "the policy fails"
 
 
 class Drawing:

@@ -96,7 +96,7 @@ class Names:
     ) -> tuple[OperatorCover, ...]:
         """In the order of the files; `look` is called between operators.
 
-        With `most`, so many of the shortest macros of each.
+        `most` is the number of shortest macros to list for each.
         """
         found = []
         for direction, coverage in enumerate(self._directions):

@@ -88,8 +88,9 @@ def uniform_cover(target: Change, rules: Sequence[Rule], budget: Budget) -> Cove
 def shortest_covers(
     target: Change, rules: Sequence[Rule], budget: Budget, most: int
 ) -> tuple[list[tuple[Step, ...]], bool]:
-    """All shortest sequences that do the target whatever else holds, at most so many; and whether
-    these are all. Breadth-first in layers, with every way that leads to a node at its depth.
+    """Return up to `most` shortest sequences that always do the target, and whether these are all.
+
+    Searches breadth-first in layers, with every path to a node at its depth.
     """
     if target.idle:
         return [()], True

@@ -55,7 +55,7 @@ class Refusal(StrEnum):
     BINDING = auto()  # the policy cannot be bound to it
     DECISION = auto()  # the policy decides otherwise
     UNSOLVABLE = auto()
-    OPTIMAL = auto()  # the action is no mistake there
+    OPTIMAL = auto()  # the action is not a mistake there
     KIND = auto()  # the run ends otherwise
     LATER_STEP = auto()  # a later step is bad, too
     NO_BETTER = auto()  # no action that was better in the origin is better there

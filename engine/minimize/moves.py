@@ -229,7 +229,7 @@ def smaller_numbers(value: Fraction) -> list[Fraction]:
 
 
 def literal(goal: Condition) -> tuple[Atom, bool] | None:
-    """The atom of a goal and whether it is to hold; None if the goal is no literal."""
+    """Return the atom of a goal and whether it must hold; None if the goal is not a literal."""
     match goal:
         case Atom():
             return goal, True

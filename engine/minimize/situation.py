@@ -124,5 +124,5 @@ def names_in(goal: Condition) -> tuple[str, ...]:
 
 
 def is_cost(value: Value) -> bool:
-    """The counter of costs is no part of a situation."""
+    """Whether this is the counter of costs, which is not part of a situation."""
     return value[0][0] == TOTAL_COST

@@ -31,7 +31,7 @@ class IndexRows:
     entries: Int32Array
 
     def checked(self, count: int) -> tuple[Int32Array, Int32Array]:
-        """As a kernel takes them; ValueError if these are not the lists of so many items."""
+        """Return the arrays for a kernel; raise ValueError unless they list `count` items."""
         begin, entries = as_array(self.begin, np.int32), as_array(self.entries, np.int32)
         if len(begin) != count + 1 or begin[0] != 0 or begin[-1] != len(entries):
             raise ValueError("every row needs a beginning and an end")

@@ -131,9 +131,9 @@ class NativeRuns:
     def run(
         self, starts: Int32Array, limit: int, cancelled: Callable[[], bool], *, again: bool
     ) -> Int32Array:
-        """Run from all starts until each has a result, or so many steps (-1: any number).
+        """Run from all starts until each has a result or `limit` steps (-1: any number).
 
-        `again` goes on with the last runs. Returns the states where answers are missing.
+        `again` continues the last runs. Returns the states where answers are missing.
         """
         starts = as_array(starts, np.int32)
         while not self._is_done(
@@ -148,7 +148,7 @@ class NativeRuns:
     def run_bounded(
         self, runs: BoundedRuns, limit: int, known: Int64Array, cancelled: Callable[[], bool]
     ) -> Int32Array:
-        """Go on with bounded runs until all have ended, or made so many steps (-1: any number).
+        """Continue bounded runs until all have ended or made `limit` steps (-1: any number).
 
         A run ends in a state whose bound in `known` is good enough. Returns the states where
         answers are missing.

@@ -234,7 +234,7 @@ class NativeFirstSteps:
         self._answer[0] = 1
 
     def extend(self) -> tuple[int, int] | None:
-        """Go on from all states of the last level that are no goals.
+        """Expand all states of the last level that are not goal states.
 
         Return the row of the cheapest goal on the new level and the cost of the way to it.
         """

@@ -49,8 +49,8 @@ class NativeEntries:
 class NativeWalks:
     """A pool of at most `size` states. Not for use by two threads at once.
 
-    A call is interrupted after a moment, or after `seconds` if that is less, and goes on when it
-    is made again.
+    A call is interrupted after a moment, or after `seconds` if that is less; the next call
+    continues.
     """
 
     def __init__(
@@ -74,7 +74,10 @@ class NativeWalks:
         call("walks_offer", self._handle, state, reference, len(path), path)
 
     def grow(self, entries: int, walks: int | None, seconds: float) -> bool:
-        """Walk until there are so many entries or walks, or no other states; whether that is so."""
+        """Walk until the pool has this many entries or no other states are left, or after `walks`.
+
+        Return whether that is done.
+        """
         outcome = ctypes.c_int64()
         limits, most = _slice(seconds), -1 if walks is None else walks
         call("walks_grow", self._handle, entries, most, limits, self._progress, outcome)

@@ -1,11 +1,11 @@
 """Bound-maintenance oracle: a bound of one state implies bounds of many others.
 
 All examined states are compared with each other: u(t) <= u(s) - D(s, t) in both directions, and
-every fall of a bound goes on to the policy's predecessors. Different from the papers: one pass
-over all states takes the place of cost buckets, the direction t -> s uses the final bound of t,
-and a state whose bound fell is compared again, whoever lowered it, so that no pair of states is
-left with something to say; of the states that the look-ahead visits, only those keep their bounds
-that matter, unless `visited=all` asks for Algorithm 4 as it is printed.
+every lower bound is passed on to the policy's predecessors. Unlike in the papers, one pass over all
+states replaces the cost buckets, the direction t -> s uses the final bound of t, and a state whose
+bound fell for any reason is compared again, so that no pair of states can lower a bound any more.
+Of the states that the look-ahead visits, only relevant ones keep their bounds, unless `visited=all`
+selects Algorithm 4 as published.
 See docs/theory/oracles.md, "Bound maintenance".
 """
 
@@ -143,7 +143,7 @@ class BoundOracle:
         return self._known.infer(states)
 
     def spread(self) -> None:
-        """Let all tested states know of bounds that fell, whoever lowered them."""
+        """Pass lower bounds on to all tested states, whatever lowered them."""
         self._known.compare(())
 
 

@@ -1,11 +1,11 @@
-"""Upper bounds u(s) >= h*(s) for every state anybody touched, each with the step that proves it.
+"""Upper bounds u(s) >= h*(s) of all states seen so far, each with the step that proves it.
 
 Every bound rests on one step to another state: an operator, or a dominance value. Following the
 steps ends in a goal state, so the evidence for any bound can be written down at any time. Bounds
-only ever fall; a fall is passed on to all known predecessors, again and again if need be, because
-with several policies a state has several children (pitfall P25). What is
-known without dominance values is kept beside, for whoever cannot confirm one. All of it is in the
-kernel, which knows the policy's steps. See docs/theory/oracles.md, "Propagation".
+only ever fall. A lower bound is passed on to all known predecessors, repeatedly if necessary,
+because with several policies a state has several children (pitfall P25). Bounds that need no
+dominance value are kept as well, in case a value cannot be confirmed. The kernel holds all of
+this, because it knows the policy's steps. See docs/theory/oracles.md, "Propagation".
 """
 
 from __future__ import annotations

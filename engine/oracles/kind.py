@@ -63,7 +63,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 class Option:
     """An option of an oracle; `default` None means that there is no limit.
 
-    `read` makes a value of a user's text, or raises ValueError if it is no `wanted`.
+    `read` reads a value from a user's text, or raises ValueError if it is not a `wanted`.
     """
 
     default: Value

@@ -1,6 +1,6 @@
 """What is wrong or doubtful in a file: message, place and what to do, all of it at once.
 
-Reading goes on after an error wherever it can, so a user sees every error of a file in one go.
+Reading continues after an error where possible, so that users see all errors of a file at once.
 """
 
 from __future__ import annotations

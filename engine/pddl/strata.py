@@ -1,7 +1,7 @@
-"""Strata of derived predicates: a predicate stands above all whose negation it needs.
+"""Strata of derived predicates: a predicate is above all predicates whose negation it needs.
 
-Only then do the rules of a domain have a meaning: what is true in the lower strata is known before
-somebody asks whether it is not.
+The rules of a domain have a meaning only then, because the lower strata are complete before their
+negation is used.
 """
 
 from __future__ import annotations

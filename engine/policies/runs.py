@@ -31,11 +31,11 @@ STEP_LIMIT = 10_000
 """Steps after which a run is stopped unless the user says otherwise."""
 
 MAX_ERRORS_IN_A_ROW = 3
-"""A policy that failed on so many single states is not asked again in this run."""
+"""A policy that failed on this many single states is not asked again in this run."""
 
 UNDECIDED = -3
 _WRONG = -4
-"""Stands for whatever is no answer at all."""
+"""Stands for an invalid answer."""
 
 OUTCOMES: npt.NDArray[np.object_] = np.array(list(RunOutcome), dtype=object)
 REASONS: npt.NDArray[np.object_] = np.array(list(EndReason), dtype=object)
@@ -91,7 +91,7 @@ class PolicyRuns:
         self.policy = policy
         self.table = table
         self.statistics = Statistics()
-        self.lost: PolicyLostError | None = None  # why nobody decides any more
+        self.lost: PolicyLostError | None = None  # why the policy can no longer decide
         self.kernel: NativePolicy | None = getattr(policy, "kernel", None)
         self.native = NativeRuns(table.native, self.kernel)
         self._gave_up = False
@@ -209,7 +209,7 @@ class PolicyRuns:
         return self._traced(start)[0]
 
     def record(self, start: int) -> Run:
-        """The run from a state as far as it has been walked, for whoever has no table."""
+        """Return the known part of the run from a state, without ids of the state table."""
         run, last = self._traced(start)
         failed = run.outcome is RunOutcome.FAILED
         return Run(

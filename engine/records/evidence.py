@@ -2,7 +2,7 @@
 
 A chain starts in the state it is about and ends in a goal state. A `Walk` executes operators; a
 `Morph` passes to another state that dominates: D(s, t) = d says h*(t) <= h*(s) - d. The bound is
-the cost of all walks minus all d, so whoever can add can check it. A chain without a morph is a
+the cost of all walks minus all d, so it can be checked by adding up. A chain without a morph is a
 plan. See docs/theory/evidence.md, "Evidence".
 """
 

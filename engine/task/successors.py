@@ -31,8 +31,8 @@ def successor(task: Task, operator: Operator, state: Sequence[int]) -> State:
 def choose_operator(task: Task, name: str, state: Sequence[int]) -> int | None:
     """The operator of a ground action that is meant in a state; None if there is none at all.
 
-    An action with several operators (a condition that is no list of facts) means the applicable
-    one; if none is, the first.
+    If an action has several operators because its condition is not a list of facts, this is the
+    applicable one, or the first if none is applicable.
     """
     candidates = task.operators_of_action.get(name)
     if candidates is None:

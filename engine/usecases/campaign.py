@@ -388,7 +388,7 @@ class CampaignReporter(InnerLink):
                 return
         bugs = "1 new bug" if len(self._bugs) == 1 else f"{len(self._bugs)} new bugs"
         localized = f", {self._localized} localized" if self._localized else ""
-        # What failed is no work that was done: others would seem to be quicker than they are.
+        # Failed units do not count as done, or the estimate would be too low.
         done = sum(share for unit, share in self._done.items() if unit not in self._failed)
         left = float(self._units - len(self._failed))
         self._outer.progress(done, left or None, f"{bugs}{localized}")

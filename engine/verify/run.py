@@ -2,8 +2,8 @@
 
 A network and a built-in policy are asked as the workspace keeps them, so another answer makes the
 claim false. A plug-in and a server are asked where they are, and only with the user's consent: one
-is a program, the other an address, and a workspace may come from anybody. They may have changed
-since, so another answer of theirs decides nothing.
+is a program, the other an address, and a workspace may come from an untrusted author. They may have
+changed since, so a different answer of theirs decides nothing.
 """
 
 from __future__ import annotations

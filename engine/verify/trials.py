@@ -43,7 +43,7 @@ from engine.workspace.rows import PoolRow
 PAIR_SECONDS = 300.0
 """For replaying the evidence of one comparison."""
 MAX_WAYS = 64
-"""Operators of one name may differ: so many states are followed at a time."""
+"""Operators of one name may differ, so up to this many states are followed at a time."""
 
 
 DOMINANCE = "dominance"

@@ -1,10 +1,10 @@
 """The warm process: imports the engine, then forks a worker for every request.
 
 It has one thread, no torch and no gRPC, so that forking it is safe. A worker gets the environment,
-folder and descriptors of whoever asks for it, and a process group of its own; it may ask for other
-workers. When whoever has its ticket hangs up, the group is killed, the worker reaped and its folder
-of temporary files removed. What dead workers leave behind becomes a child of this process, and is
-ended. When whoever started it is gone, this process ends all workers and then itself.
+folder and descriptors of the requesting process, and its own process group; it may request other
+workers. When the requesting process closes the ticket, the group is killed, the worker reaped and
+its folder of temporary files removed. Orphans of dead workers become children of this process and
+are killed. When the process that started it is gone, it ends all workers and then itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Which bugs a table shows, in which order and in which groups, as numbers and nothing else.
 
-One scan of SQLite gives the bugs that fit and what they are sorted and grouped by, each column as
-one text of numbers: that takes a tenth of a second for a million bugs, without Python's lock, where
-a million rows would take several. Sorting is done by numpy. The rows themselves are read later, and
-only those that somebody looks at.
+One scan of SQLite returns the matching bugs and their sort and group keys, each column as one text
+of numbers. This takes a tenth of a second for a million bugs and releases Python's lock; a million
+rows would take several seconds. numpy sorts them. Only visible rows are read, later.
 """
 
 from __future__ import annotations

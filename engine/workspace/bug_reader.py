@@ -1,6 +1,6 @@
 """What can be asked about bugs: one of them with its proof, many as rows, lists, root causes.
 
-There may be a million: whoever wants all of them asks for one after the other (`each_bug`).
+There may be a million of them, so all bugs are read one by one (`each_bug`).
 """
 
 from __future__ import annotations

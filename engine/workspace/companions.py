@@ -33,7 +33,7 @@ class Header:
 
     @classmethod
     def of(cls, data: bytes) -> Header | None:
-        """None if this is no database."""
+        """Return None if this is not a database."""
         if len(data) < HEADER_BYTES or not data.startswith(_MAGIC):
             return None
         return cls(

@@ -39,7 +39,7 @@ class Connection:
         self._lock = FileLock(path, self._descriptor)
         self._is_held = self._is_interrupted = False
         self._seen = (0, 0)  # the file as our last transaction left it
-        self.is_sound = False  # it was checked, and nobody else has changed it since
+        self.is_sound = False  # it was checked and has not been changed by others since
         self.awaits_check = False  # until then it is only read
         self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
@@ -84,7 +84,7 @@ class Connection:
         return seal.is_large(os.fstat(self._descriptor))
 
     def header(self) -> Header | None:
-        """None if the file is no database."""
+        """Return None if the file is not a database."""
         return Header.of(os.pread(self._descriptor, HEADER_BYTES, 0))
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:

@@ -49,8 +49,8 @@ SCHEMA_STEPS = 1000
 def open_workspace(path: Path, *, may_create: bool = False, may_wait: bool = False) -> Connection:
     """A connection to a workspace of the present version.
 
-    A large file that was checked before is not checked again (`seal.py`); with `may_wait` another
-    one is opened, but `awaits_check`: whoever asks for that has it checked beside his work.
+    A large file that was checked before is not checked again (`seal.py`). With `may_wait`, a large
+    file is opened unchecked (`awaits_check`), and the caller has it checked in the background.
     """
     _refuse_impossible(path, may_create)
     is_new = False
@@ -180,7 +180,7 @@ def _bounded_schema(connection: sqlite3.Connection, path: Path) -> Iterator[None
 
 
 def _refuse_strangers(connection: Connection) -> int:
-    """Refuse what is no workspace of ours, before SQLite reads it; returns its version."""
+    """Refuse a file that is not a workspace before SQLite reads it; return its version."""
     header, where = connection.header(), Location.of(connection.path)
     if header is None or header.application != APPLICATION_ID:
         raise WorkspaceError(NOT_A_WORKSPACE, where, CHOOSE)

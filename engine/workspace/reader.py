@@ -341,7 +341,7 @@ class WorkspaceReader(BugReader):
         return replace(task, source=pddl)
 
     def log(self, skip: int = 0) -> list[LogRow]:
-        """All that happened, or what is new for somebody who knows the first `skip` entries."""
+        """Return the log without its first `skip` entries."""
         return self._read(
             LogRow, "SELECT time, level, unit, text FROM log ORDER BY id LIMIT -1 OFFSET ?", skip
         )

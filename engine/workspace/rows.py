@@ -332,7 +332,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 @contextmanager
 def decoding() -> Iterator[None]:
-    """Around the decoding of what is no record of the codec, and raises whatever it meets."""
+    """Wrap the decoding of values without a codec; any exception means a damaged record."""
     try:
         yield
     except RecursionError:

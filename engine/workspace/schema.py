@@ -366,7 +366,7 @@ _CLASSES = {
     "INTEGER": "typeof({0}) = 'integer'",
     "TEXT": "typeof({0}) = 'text'",
     "BLOB": "typeof({0}) = 'blob'",
-    "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # infinity is no time
+    "REAL": "typeof({0}) IN ('real', 'integer') AND abs({0}) < 1e15",  # not infinity
 }
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("campaigns", "status"): ("running", "stopped", "incomplete", "finished"),

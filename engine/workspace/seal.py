@@ -1,10 +1,9 @@
 """Remembers that a large workspace was checked, so that it is not checked at every opening.
 
-To check gigabytes takes many seconds. A seal stands in a file of the user's own, beside the
-caches, and says which file it was (device and number), how large, and when it was changed, by the
-clock that only the system sets (`st_ctime`). It holds until anybody changes anything; whoever has
-opened a file with a seal, or checked it, and is the only one to write to it, seals it anew in the
-end. A file that was downloaded, copied or unpacked has none.
+Checking gigabytes takes many seconds. A seal is a file in the user's cache folder. It identifies
+the workspace by device and inode, and records its size and its time of change (`st_ctime`, which
+only the system sets), so any change breaks it. A process that opened a sealed file, or checked it,
+and was the only writer seals it again at the end. A copied or downloaded file has no seal.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def is_sealed(place: Path, status: os.stat_result) -> bool:
 
 
 def seal(place: Path, status: os.stat_result) -> None:
-    """That it cannot be remembered keeps nobody from working."""
+    """Remember that the file was checked; if that fails, it is checked again next time."""
     with suppress(OSError):
         keep(_file(place), _text(status), MAX_BYTES)
 
