@@ -227,17 +227,6 @@ def written_options(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in parts)
 
 
-def default_text(value: object) -> str:
-    """Return a default as a user would write it."""
-    if value is None:
-        return "no limit"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value == int(value):
-        return str(int(value))
-    return str(value)
-
-
 @dataclass(frozen=True, slots=True)
 class ExecutorChoice:
     on_cluster: bool

@@ -46,11 +46,13 @@ from app.widgets.elision import Elider, Index, end_cut, middle_cut, texts_near
 from engine.plain_text import plain_cell
 
 GAP = 6
-"""Pixels beside a group, so that two of them look like two."""
+"""Pixels beside a group, to separate it from the next one."""
 LINE_OPACITY = 0.35
 
 
 class GroupedHeader(QHeaderView):
+    """Titles of columns in two rows: groups above the columns that share them."""
+
     def __init__(self, groups: Sequence[str], parent: QWidget) -> None:
         """`groups` has a title for each column; columns without one have an empty title."""
         super().__init__(Qt.Orientation.Horizontal, parent)

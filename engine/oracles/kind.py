@@ -61,7 +61,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of an oracle; `default` None means that there is no limit.
+    """An option of an oracle; `unset` says what happens by default if `default` is None.
 
     `read` reads a value from a user's text, or raises ValueError if it is not a `wanted`.
     """
@@ -71,6 +71,18 @@ class Option:
     read: Callable[[str], Value] = positive
     wanted: str = "positive number"
     example: str = "10"
+    unset: str = "no limit"
+
+    @property
+    def default_text(self) -> str:
+        """Return the default as a user would write it."""
+        if self.default is None:
+            return self.unset
+        if isinstance(self.default, bool):
+            return str(self.default).lower()
+        if isinstance(self.default, float) and self.default.is_integer():
+            return str(int(self.default))
+        return str(self.default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +139,7 @@ DOMINANCE_OPTIONS = {
         None,
         "atomic (default in a hunt), or merged with at most this many transitions",
         Factorization.parse,
+        unset="automatic",
     ),
     "local": Option(
         "all", "how a run is compared with itself", one_of(*MODES), "local test", "|".join(MODES)

@@ -43,9 +43,9 @@ FIGURES = {
     "states": "States in the pool that were tested",
     "solved": "Pool states from which the policy reaches the goal",
     "bugs": "Pool states in which the policy is proven wrong",
-    "fail": "Bugs where a plan exists but the policy never reaches the goal",
+    "failures": "Bugs where a plan exists but the policy never reaches the goal",
     "too expensive": "Bugs where the policy reaches the goal at a higher cost than necessary",
-    "further": "Bugs in further states: runs from pool states lead through them",
+    "further bugs": "Bugs outside the pool, in states that runs from pool states visit",
     "states/s": "States tested per second",
     "policy calls/s": "States evaluated by the policy per second",
     "time": "Time spent on this campaign",
@@ -321,8 +321,8 @@ class CampaignView(QWidget):
         show("states", f"{progress.states:,}")
         show("solved", f"{progress.solved:,}")
         show("bugs", f"{progress.bugs:,}")
-        show("further", f"{progress.further:,}")
-        show("fail", f"{progress.kinds[BugKind.FAILS]:,}")
+        show("further bugs", f"{progress.further:,}")
+        show("failures", f"{progress.kinds[BugKind.FAILS]:,}")
         expensive = progress.bugs - progress.kinds[BugKind.FAILS]
         show("too expensive", f"{expensive:,}")
         show("states/s", _rate(progress.states, seconds))

@@ -396,7 +396,9 @@ class CampaignForm(QScrollArea):
             button.setChecked(name == preset)
         states = self.unit_count * self._states
         units = count_text(self.unit_count, "unit")
-        self.total.setText(f"{units} (problems x policies x seeds), {count_text(states, 'state')}")
+        self.total.setText(
+            f"{units} (one per problem, policy and seed), {count_text(states, 'state')}"
+        )
         self._show_plan()
         if self._seeds_problem.text() or self.oracles.problem():
             self.customize.setChecked(True)  # errors have to be visible

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.campaign_settings import default_text, oracle_text, written_options
+from app.models.campaign_settings import oracle_text, written_options
 from app.services.theme import Theme
 from app.widgets.builders import describe, heading, paragraph
 from engine.errors import PlumblineError
@@ -215,8 +215,8 @@ class OracleRow(QWidget):
             field = QLineEdit()
             field.setObjectName(f"oracle-{self.kind.name}-{name}")
             field.setAccessibleName(f"{self.kind.name}: {name}")
-            field.setPlaceholderText(default_text(option.default))
-            field.setToolTip(f"{option.meaning}; default: {default_text(option.default)}")
+            field.setPlaceholderText(option.default_text)
+            field.setToolTip(f"{option.meaning}; default: {option.default_text}")
             field.setMaximumWidth(140)
             field.textChanged.connect(self._on_edited)
             label = QLabel(name)

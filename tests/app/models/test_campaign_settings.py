@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from app.models import campaign_settings
 from app.models.campaign_settings import (
     default_config,
-    default_text,
     oracle_text,
     parse_seeds,
     preset_of,
@@ -80,8 +79,14 @@ def test_a_preset_is_recognized(name: str) -> None:
 def test_defaults_can_be_written(name: str) -> None:
     kind = ORACLES[name]
     options = {
-        option: default_text(entry.default)
+        option: entry.default_text
         for option, entry in kind.options.items()
         if entry.default is not None
     }
     assert parse_oracle(oracle_text(kind, options)) == parse_oracle(name)
+
+
+def test_defaults_without_a_value_say_what_happens() -> None:
+    options = ORACLES["bmo"].options
+    assert options["factors"].default_text == "automatic"
+    assert options["seconds"].default_text == "no limit"

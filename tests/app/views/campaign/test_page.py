@@ -159,7 +159,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     assert counted["bugs"] > 0
     assert shown["states"] == str(counted["states"])
     assert shown["bugs"] == str(counted["bugs"])
-    assert shown["fail"] == str(counted["qualitative"])
+    assert shown["failures"] == str(counted["qualitative"])
     assert page.list.lines.row(0).state is CampaignState.FINISHED
     assert page.list.lines.row(0).bugs == counted["bugs"]
     view = view_of(page)
