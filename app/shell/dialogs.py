@@ -122,9 +122,9 @@ class CachesDialog(QDialog):
         self.limits: list[QSpinBox] = []
         self.clear_buttons: list[QPushButton] = []
         what = paragraph(
-            "Caches keep results that are expensive to compute, backups keep workspaces as they "
-            "were. At its limit each drops its oldest entries first. It is safe to clear a cache; "
-            "without backups, a lost workspace cannot be restored.",
+            "Caches keep results that are expensive to compute; backups keep earlier versions of "
+            "workspaces. When a limit is reached, the oldest entries are deleted. Clearing a cache "
+            "is safe; without backups, a lost workspace cannot be restored.",
             role="",
         )
         place = QLabel(str(cache_folder()))

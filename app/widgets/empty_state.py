@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.services.theme import Theme
 
-WIDTH = 440
+WIDTH = 480
 ICON = QSize(48, 48)
 
 

@@ -140,7 +140,7 @@ def effort_table(config: ExperimentConfig, domains: Mapping[str, Units]) -> Tabl
         "CPU time: without verification. Set-up: the part before the first state, "
         "such as the dominance function. At limit: problems on which it ran out of time."
     )
-    return Table("effort", "What each oracle did and took", columns, tuple(rows), (note,))
+    return Table("effort", "Results and times of each oracle", columns, tuple(rows), (note,))
 
 
 def time_figures(config: ExperimentConfig, domains: Mapping[str, Units]) -> list[Figure]:

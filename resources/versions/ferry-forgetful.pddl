@@ -1,4 +1,4 @@
-; The ferry with a slip of the pen: whoever goes ashore leaves the berth taken for ever. This version
+; The ferry with a mistake: a robot that goes ashore leaves its berth occupied forever. This version
 ; does not mean the same as resources/examples/ferry/domain.pddl.
 (define (domain ferry-forgetful)
   (:requirements :strips :typing)

@@ -1,4 +1,4 @@
-; The ferry in other words, and with a shortcut: `shuttle` sails there and back in one step. Since
+; The ferry with other names and a shortcut: `shuttle` sails there and back in one step. Since
 ; two sailings do the same, this version means the same as resources/examples/ferry/domain.pddl.
 (define (domain ferry-renamed)
   (:requirements :strips :typing)

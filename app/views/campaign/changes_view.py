@@ -41,7 +41,7 @@ from engine.usecases.changes import Changes, changes_between, find_changes
 MANY_BUGS = 4000
 """With more, comparing takes longer than a tenth of a second."""
 _WIDTHS = (13, 5, 11, 10, 8, 8, 12)
-_PATTERN_WIDTHS = (13, 9, 8, 8)
+_PATTERN_WIDTHS = (17, 9, 8, 8)
 _POLICY = 3
 """Columns that are hidden if all bugs are of one policy."""
 

@@ -7,6 +7,7 @@ a `CampaignConfig`; problems are shown beside their fields.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -113,7 +114,7 @@ class CampaignForm(QScrollArea):
         layout.setSpacing(SPACE)
         layout.addLayout(self._preset_row())
         layout.addWidget(self.plan)
-        layout.addWidget(self.declined)
+        layout.addWidget(self.notes)
         layout.addWidget(self._inputs_card())
         layout.addWidget(self.customize, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self.folded)
@@ -209,6 +210,13 @@ class CampaignForm(QScrollArea):
             return problem
         return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
 
+    def _left_out(self) -> str:
+        """Say which problems the campaign leaves out, with the first reason."""
+        if not self._obstacles or self._common_obstacle():
+            return ""
+        names = ", ".join(Path(path).name for path in self._obstacles)
+        return f"Leaves out {names}: {next(iter(self._obstacles.values()))}."
+
     def _common_obstacle(self) -> str:
         if len(self._obstacles) < len(self._project.problems):
             return ""
@@ -268,10 +276,10 @@ class CampaignForm(QScrollArea):
         self.plan = paragraph(role="title")
         self.plan.setObjectName("campaign-plan")
         self.plan.setAccessibleName("What the campaign will do")
-        self.declined = paragraph()
-        self.declined.setObjectName("campaign-declined")
-        self.declined.setAccessibleName("What some oracles cannot do here")
-        self.declined.hide()
+        self.notes = paragraph()
+        self.notes.setObjectName("campaign-notes")
+        self.notes.setAccessibleName("What the campaign leaves out")
+        self.notes.hide()
         self.customize = QToolButton()
         describe(
             self.customize, "campaign-customize", "Customize", "Show or hide all other settings"
@@ -411,9 +419,9 @@ class CampaignForm(QScrollArea):
 
     def _show_plan(self) -> None:
         config = self._config
-        declined = declined_text(config, self._without_dominance)
-        self.declined.setText(declined)
-        self.declined.setVisible(bool(declined))
+        notes = self._left_out(), declined_text(config, self._without_dominance)
+        self.notes.setText("\n".join(filter(None, notes)))
+        self.notes.setVisible(any(notes))
         if not self.unit_count or not config.testing.oracles:
             self.plan.setText("Choose what to test.")
         else:

@@ -178,12 +178,6 @@ class CampaignPage(Page):
                 return f"{policy_name(spec)} needs your consent on the Project screen"
         return ""
 
-    def _left_out(self) -> str:
-        """Which problems the campaign leaves out, with the first reason."""
-        obstacles = self.files.obstacles()
-        names = ", ".join(Path(path).name for path in obstacles)
-        return f"Leaves out {names}: {next(iter(obstacles.values()))}" if obstacles else ""
-
     def _connect(self) -> None:
         self.files.changed.connect(self._fill_form)
         self.files.checked.connect(self._on_files_checked)
@@ -304,7 +298,7 @@ class CampaignPage(Page):
         )
         self.run_action.setEnabled(not reason)
         waiting = "Checking files; the campaign starts when they are checked…"
-        self.reason.setText(waiting if self._wants_run else reason or self._left_out())
+        self.reason.setText(waiting if self._wants_run else reason)
 
     @Slot()
     def _show_toml(self) -> None:

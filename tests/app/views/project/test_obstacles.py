@@ -100,7 +100,7 @@ def test_a_campaign_leaves_them_out_and_says_so(
     assert page.form.config().problems == (str(folder / "p1.pddl"),)
     assert page.form.unit_count == 1
     assert page.run_button.isEnabled()
-    assert page.reason.text().startswith("Leaves out p2.pddl, p3.pddl: p2.pddl:4:10: the goal")
+    assert page.form.notes.text().startswith("Leaves out p2.pddl, p3.pddl: p2.pddl:4:10: the goal")
     item = page.form.problems.list.item(1)
     assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
     assert "the goal is empty" in item.toolTip()
@@ -111,12 +111,13 @@ def test_a_campaign_leaves_them_out_and_says_so(
     page.files.remove([str(folder / "p1.pddl")])
     settled(qtbot, page)
     assert not page.run_button.isEnabled()
+    assert not page.form.notes.isVisible()
     assert "No problem can be tested: p2.pddl:4:10" in page.run_button.toolTip()
     (folder / "p2.pddl").write_text(PROBLEM.replace("GOAL", "(lit b)"))
     qtbot.waitUntil(
         lambda: page.form.config().problems == (str(folder / "p2.pddl"),), timeout=PATIENCE
     )
-    assert page.reason.text().startswith("Leaves out p3.pddl:")
+    assert page.form.notes.text().startswith("Leaves out p3.pddl:")
 
 
 DERIVED = DOMAIN.replace(
@@ -136,9 +137,9 @@ def test_the_form_says_which_oracles_go_on_without_dominance(
     settled(qtbot, page)
     config = page.form.config()
     page.form.show_config(replace(config, testing=replace(config.testing, oracles=("bmo",))))
-    assert page.form.declined.isVisible()
-    text = page.form.declined.text()
+    assert page.form.notes.isVisible()
+    text = page.form.notes.text()
     assert text.startswith("p1.pddl: dominance is unavailable: axioms depend on all variables")
     assert "bmo compares no states" in text
     page.form.show_config(replace(config, testing=replace(config.testing, oracles=("astar",))))
-    assert not page.form.declined.isVisible()
+    assert not page.form.notes.isVisible()
