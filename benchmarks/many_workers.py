@@ -171,7 +171,6 @@ class Measured:
     shares: tuple[float, float, float]  # least, median, most, when half was stored; 1 is fair
     megabytes: int
     bytes_per_event: float
-    events_per_unit: int
 
 
 def measure(workers: int, states: int) -> Measured:
@@ -199,7 +198,6 @@ def measure(workers: int, states: int) -> Measured:
         (shares[0], median(shares), shares[-1]),
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         size / events,
-        events,
     )
 
 

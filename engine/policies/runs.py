@@ -200,10 +200,6 @@ class PolicyRuns:
             decisions, _ = self.native.decide(states)
         return decisions
 
-    def steps_to(self, state: int) -> list[tuple[int, int]]:
-        """The known steps of the policy that lead to `state`: from where, by which operator."""
-        return self.native.parents(state)
-
     def trace(self, start: int) -> PolicyRun:
         """The run from a state as far as it has been walked."""
         return self._traced(start)[0]

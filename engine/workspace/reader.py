@@ -460,7 +460,7 @@ class WorkspaceReader(BugReader):
             OracleResultRow,
             "SELECT u.id AS unit, p.name AS problem, y.name AS policy, u.seed, a.number, a.oracle, "
             "x.outcome, x.policy_cost, a.verdict, a.bound, a.seconds, a.cpu, a.limited, "
-            "f.bound AS flag_bound, f.seconds AS flag_seconds, f.cpu AS flag_cpu "
+            "f.bound AS flag_bound, f.cpu AS flag_cpu "
             "FROM units u JOIN problems p ON p.id = u.problem JOIN policies y ON y.id = u.policy "
             "JOIN answers a ON a.unit = u.id JOIN pool x ON x.unit = u.id AND x.number = a.number "
             "LEFT JOIN flags f ON f.unit = u.id AND f.number = a.number AND f.oracle = a.oracle "

@@ -274,10 +274,10 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class OracleResultRow:
-    """What became of a pool state in the hands of one oracle that is compared with others.
+    """The result of one oracle, compared with others, in one pool state.
 
-    `flag_bound` None: the oracle does not prove a bug here. `flag_seconds` and `flag_cpu` are its
-    own clock when it proved one first, which may be later than the examination.
+    `flag_bound` is None if the oracle does not prove a bug here. `flag_cpu` is its own clock when
+    it first proved one, which may be later than the examination.
     """
 
     unit: int
@@ -294,7 +294,6 @@ class OracleResultRow:
     cpu: float
     limited: bool
     flag_bound: int | None
-    flag_seconds: float | None
     flag_cpu: float | None
 
 

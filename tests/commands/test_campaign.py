@@ -369,7 +369,7 @@ def test_a_campaign_is_not_run_over(
     listed = call(capsys, "bugs", workspace)
     assert len(listed["bugs"]) - listed["further"] == again["bugs"] + other["bugs"]
     assert listed["further"] == again["nonpool_bugs"] + other["nonpool_bugs"]
-    assert "no bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
+    assert "unknown bug 9999" in error(capsys, "export", workspace, "--bug", 9999, "--out", folder)
 
 
 BROKEN_PLUGIN = "def make(seed=0):\n    raise RuntimeError('no weights here')\n"

@@ -270,7 +270,7 @@ def test_wrong_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]
     path = folder / "c.plumb"
     files = folder / "domain.pddl", folder / "p.pddl"
     assert "--bug ID" in error(capsys, "localize", path)
-    assert "no bug 999" in error(capsys, "localize", path, "--bug", 999)
+    assert "unknown bug 999" in error(capsys, "localize", path, "--bug", 999)
     assert "does not exist" in error(capsys, "localize", folder / "none.plumb", "--all")
     assert "not a Plumbline workspace" in error(capsys, "localize", files[0], "--all")
     assert "require a workspace" in error(capsys, "localize", "builtin:gc", *files, "--all")

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from reference.faulty import Bench, Supervised, findings, many_loads, wait_for, workers_of
+from reference.faulty import Bench, Supervised, findings, many_loads, wait_for
 
 from engine.campaign.config_reader import read_config
 from engine.fuzzing.pool_file import read_pool
@@ -234,13 +234,12 @@ def test_a_campaign_of_the_window(way: str, bench: Bench, expected: set[Any]) ->
     Workspace.create(path).close()
     arguments = path, read_config(bench.folder / "campaign.toml"), "local:1", Consent()
     window = Supervised(run_campaign, *arguments)
-    wait_for(lambda: workers_of(os.getpid()))
+    wait_for(lambda: window.supervisor.pid)  # which it keeps when it has ended
     time.sleep(Random(way).random() * 0.4)
     if way == "stop":
         window.supervisor.order(Command.STOP)
         assert window.end().failure is None
     else:
-        wait_for(lambda: window.supervisor.pid is not None)
         assert window.supervisor.pid is not None
         with suppress(ProcessLookupError):
             os.kill(window.supervisor.pid, signal.SIGKILL)

@@ -127,7 +127,7 @@ def check_full(runs: PolicyRuns, task: Task, script, starts: np.ndarray) -> None
         assert runs.table.values(trace.states).tolist() == [list(s) for s in states]
         assert list(trace.operators) == operators
         for parent, child in zip(trace.states, trace.states[1:], strict=False):
-            assert parent in [state for state, _ in runs.steps_to(child)]
+            assert parent in [state for state, _ in runs.native.parents(child)]
 
 
 def check_bounded(runs: PolicyRuns, task: Task, script, starts: np.ndarray, cutoff: int) -> None:

@@ -73,7 +73,7 @@ def test_15_killed_in_the_middle_one_try_fails_and_a_new_one_starts(
     first = translator.pid
     assert first is not None
     os.kill(first, signal.SIGKILL)
-    while Path(f"/proc/{first}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+    while _lives(first):
         time.sleep(0.001)
     # Its death may be seen before the question or only when there is no answer to it.
     assert fresh(texts, translator) == expected

@@ -192,7 +192,7 @@ def test_a_finding_can_be_read_whole(started: tuple[Path, list[UnitEvent], Unit]
         pool = store.pool(1)
         assert [(row.state, row.walk) for row in pool] == [(e.state, e.operators) for e in added]
         assert {row.outcome for row in pool} <= {"solved", "failed"}
-        with pytest.raises(UsageError, match="no bug 999"):
+        with pytest.raises(UsageError, match="unknown bug 999"):
             store.bug(999)
 
 

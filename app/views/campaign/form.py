@@ -210,7 +210,7 @@ class CampaignForm(QScrollArea):
             return problem
         return self.oracles.problem() or self._seeds_problem.text() or self.executor.problem()
 
-    def _left_out(self) -> str:
+    def left_out(self) -> str:
         """Say which problems the campaign leaves out, with the first reason."""
         if not self._obstacles or self._common_obstacle():
             return ""
@@ -419,7 +419,7 @@ class CampaignForm(QScrollArea):
 
     def _show_plan(self) -> None:
         config = self._config
-        notes = self._left_out(), declined_text(config, self._without_dominance)
+        notes = self.left_out(), declined_text(config, self._without_dominance)
         self.notes.setText("\n".join(filter(None, notes)))
         self.notes.setVisible(any(notes))
         if not self.unit_count or not config.testing.oracles:

@@ -141,7 +141,7 @@ class CampaignPage(Page):
             self.context.messages.warning(f"Cannot run the campaign: {reason}")
             return
         self._keep_draft()
-        if left_out := self._left_out():
+        if left_out := self.form.left_out():
             self.context.messages.warning(left_out)
         self.controller.start(self.form.config(), self.form.executor.choice().executor)
 
