@@ -28,9 +28,9 @@ GRACE_SECONDS = 60.0
 """On top of what a question may take: reading files, translating, building heuristics."""
 
 
-def plan_trials(config: ExperimentConfig) -> list[Trial]:
+def plan_trials(config: ExperimentConfig, read: Read = read_file) -> list[Trial]:
     """All questions of an experiment beside its campaigns, with the files they are about."""
-    read = cache(read_file)
+    read = cache(read)
     match config.kind:
         case ExperimentKind.EQUIVALENCE:
             found = _pairs(config, read)

@@ -144,6 +144,12 @@ class ExperimentConfig(Record):
         """What oracles are called, by their texts."""
         return {item.oracle: item.label for item in self.oracles}
 
+    def tests(self, result: TrialResult | None) -> bool:
+        """Whether campaigns test the problem of a trial with this result."""
+        if not self.only_solved:
+            return True
+        return isinstance(result, RunResult) and result.is_solved_by_first
+
     def campaign(self, suite: Suite, variant: FuzzVariant) -> CampaignConfig:
         """The campaign that tests the policies of a suite."""
         return CampaignConfig(

@@ -36,7 +36,6 @@ from engine.records.experiment import (
     ExperimentConfig,
     ExperimentKind,
     FuzzVariant,
-    RunResult,
     Suite,
     Trial,
 )
@@ -46,7 +45,6 @@ from engine.usecases.trial import run_trial
 from engine.workers.channel import Call
 from engine.workers.link import InnerLink, Link
 from engine.workers.supervisor import Executor, make_executor
-from engine.workspace.experiments import TrialRow
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace, campaign_key
 
@@ -183,10 +181,11 @@ class _Experiment:
 
         Its files are those of the trials, which the workspace keeps.
         """
-        rows = [
-            row for row in self._store.experiments.trials(self._number) if row.domain == suite.name
+        trials = [
+            self._store.experiments.trial_inputs(row.id)
+            for row in self._store.experiments.trials(self._number)
+            if row.domain == suite.name and self._config.tests(row.result)
         ]
-        trials = [self._store.experiments.trial_inputs(row.id) for row in rows if self._fits(row)]
         if not trials or not trials[0].policies:
             return None
         problems = [trial.problem for trial in trials if trial.problem is not None]
@@ -205,12 +204,6 @@ class _Experiment:
     ) -> CampaignConfig:
         paths = tuple(problem.problem.path for problem in problems)
         return replace(self._config.campaign(suite, variant), problems=paths)
-
-    def _fits(self, row: TrialRow) -> bool:
-        """Whether the problem of a trial is tested."""
-        if not self._config.only_solved:
-            return True
-        return isinstance(row.result, RunResult) and row.result.is_solved_by_first
 
 
 def _worst(statuses: Sequence[CampaignStatus]) -> CampaignStatus:

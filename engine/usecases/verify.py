@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.campaign.inputs import read_file, read_policies
 from engine.errors import CancelledError
-from engine.experiments.plan import experiment_key
+from engine.experiments.plan import experiment_key, plan_trials
 from engine.fuzzing.imported_pool import ImportedPool
 from engine.oracles.registry import factorizations
 from engine.policies.consent import Consent
@@ -39,7 +39,7 @@ def used_factorizations(testing: OracleSettings) -> tuple[Factorization, ...]:
     return factorizations(testing.oracles, testing.factors)
 
 
-FINDERS = Finders(used_factorizations, imported_states, experiment_key)
+FINDERS = Finders(used_factorizations, imported_states, experiment_key, plan_trials)
 
 
 def verify(

@@ -306,6 +306,17 @@ def check_pool_run(decisions: Decisions | None, row: PoolRow, step_limit: int) -
     return _differs(decisions, walked, row)
 
 
+def check_actions_taken(decisions: Decisions, start: State, actions: Sequence[str]) -> Verdict:
+    """Check the names of the actions of a run that holds otherwise."""
+    states = decisions.walk(start).states[:-1]
+    taken = [_words(decisions.of(state) or 0, decisions.task) for state in states]
+    if taken == list(actions):
+        return HOLDS
+    if decisions.is_close(states):
+        return undecided("the policy rates two actions equally on its run")
+    return _other(decisions, "its actions are not those that are stored")[0]
+
+
 def _check_stopped(decisions: Decisions, walked: Walked, row: PoolRow, step_limit: int) -> Verdict:
     """A run that was stopped at a limit of its steps, or because the policy failed."""
     if row.reason == EndReason.POLICY_ERROR:

@@ -196,8 +196,6 @@ def check_regions(bugs: Sequence[tuple[BugRow, State]], task: Task, is_final: bo
     Regions are of bugs in the pool. While a unit works, some have no region yet and regions grow
     together.
     """
-    if others := [row for row, _ in bugs if row.pool_number is None and row.region is not None]:
-        return false(f"bug {others[0].id} has a region, but is not in the pool")
     bugs = [  # bugs in invalid states are reported elsewhere
         (row, state)
         for row, state in bugs

@@ -46,6 +46,7 @@ from engine.task.translation_cache import TranslationCache
 from engine.task.unpacked import unpack_inputs
 from engine.verify.claims import require_fit
 from engine.verify.cost_to_go import STATES, CostToGo
+from engine.verify.experiment import Plan, check_experiment
 from engine.verify.inputs import (
     CampaignInputs,
     GivenFiles,
@@ -76,14 +77,15 @@ from engine.workspace.rows import BugRow, PatternRow, UnitInputs, WitnessRow, Wi
 from engine.workspace.workspace import campaign_key
 
 UNCHECKED = (
-    "times, memory, and the effort of searches and policies",
+    "times, memory, and the effort of walks, searches and policies",
     "that walks were drawn with the seed of their unit; they are replayed",
-    "which oracle found a bug first, and whether it did so in retrospect",
-    "which oracles reached a limit, and verdicts and bounds that are weaker than they could be",
+    "which oracle or policy of the portfolio proved a bug, and whether first or in retrospect",
+    "which limits were reached, and verdicts and bounds that are weaker than they could be",
     "paths of files; only their contents are checked",
     "triage, notes, the log, the project and trainings",
     "comparisons of domains; 'plumbline compare --verify' checks them",
     "what experiments left undecided, stopped at a limit, or drew at random",
+    "which preset and scale an experiment began with, and what it calls its oracles",
     "that no smaller witness exists, and the run and loss of its origin",
     "that a pattern is too symmetric to be compared with others",
 )
@@ -101,6 +103,8 @@ class Finders:
     """The states of a pool file."""
     experiment_key: Callable[[ExperimentConfig, Sequence[Trial]], str]
     """What tells an experiment from others: a hash of its settings and inputs."""
+    plan_trials: Plan
+    """The trials that settings ask for."""
 
 
 class VerifyOptions(Record):
@@ -213,16 +217,24 @@ class Verifier:
     def _trials(self, cache: TranslationCache) -> Iterator[CheckedClaim]:
         """Check the answers behind the tables of experiments."""
         experiments = self._store.experiments
-        for row in experiments.rows():
-            name, asked = f"experiment {row.id}", experiments.trials(row.id)
+        try:
+            rows = experiments.rows()
+        except WorkspaceError as error:
+            yield CheckedClaim(ClaimKind.TRIALS, "experiments", false(error.message))
+            return
+        for row in rows:
+            name = f"experiment {row.id}"
             try:
+                asked = experiments.trials(row.id)
                 trials = [experiments.trial_inputs(trial.id) for trial in asked]
             except WorkspaceError as error:
                 yield CheckedClaim(ClaimKind.TRIALS, name, false(error.message))
                 continue
             key = self._finders.experiment_key(row.config, trials)
-            same = experiments.with_key(key) == row.id
-            verdict = HOLDS if same else false("its key is not that of its settings and inputs")
+            verdict = false("its key is not that of its settings and inputs")
+            if experiments.with_key(key) == row.id:
+                plan = self._finders.plan_trials
+                verdict = check_experiment(row, asked, trials, self._store, plan)
             yield CheckedClaim(ClaimKind.INPUTS, name, verdict)
             for trial, inputs in zip(asked, trials, strict=True):
                 problem = find_question_problem(inputs, trial.status, trial.result)
@@ -311,7 +323,12 @@ class Verifier:
             units,
         )
         key = campaign_key(config, inputs.problems, inputs.policies, inputs.portfolio, pool)
-        return check_campaign(inputs, store.campaign_with(key) == campaign)
+        verdict = check_campaign(inputs, store.campaign_with(key) == campaign)
+        if verdict == HOLDS and store.campaign(campaign).status == "finished":
+            open_ones = [unit.id for unit in store.units(campaign) if unit.status != "finished"]
+            if open_ones:
+                return false(f"it is called finished, but unit {open_ones[0]} is not")
+        return verdict
 
     def _check_policy(self, number: int) -> tuple[str, Verdict]:
         try:

@@ -35,7 +35,7 @@ from engine.task.task import Task
 from engine.verify.claims import find_end_problem
 from engine.verify.cost_to_go import CostToGo
 from engine.verify.optimality import check_at_least, check_at_most
-from engine.verify.run import Decisions, check_pool_run
+from engine.verify.run import Decisions, check_actions_taken, check_pool_run
 from engine.verify.semantics import is_applicable, is_goal, successor
 from engine.workers.link import NULL_LINK, Link
 from engine.workspace.rows import PoolRow
@@ -52,8 +52,10 @@ DOMINANCE = "dominance"
 
 def find_question_problem(trial: Trial, status: str, result: TrialResult | None) -> str:
     """Return why a result does not answer the question of its trial, or an empty string."""
+    if (result is None) == (status == "finished"):
+        return f"it is {status}, but has {'no' if result is None else 'a'} result"
     if result is None:
-        return "it is finished, but has no result" if status == "finished" else ""
+        return ""
     match trial.plan, result:
         case RunPlan() as plan, RunResult():
             return next(_run_mismatches(trial, plan, result), "")
@@ -91,7 +93,7 @@ def _action_mismatches(plan: ActionPlan, result: ActionResult) -> Iterator[str]:
 
 
 def check_runs(result: RunResult, task: Task) -> Verdict:
-    """Check that every plan of a policy reaches the goal at its claimed cost."""
+    """Check that the steps of policies can be taken, and reach the goal at the claimed costs."""
     return joined([_check_run(run, task) for run in result.runs])
 
 
@@ -104,15 +106,18 @@ def check_policy_run(run: PolicyRun, decisions: Decisions | str, task: Task) -> 
     start = tuple(task.init)
     decisions.follow([start])
     row = PoolRow(0, start, -1, (), 0.0, run.outcome, EndReason(run.reason), run.cost, True)
-    return check_pool_run(decisions, row, 0)
+    verdict = check_pool_run(decisions, row, 0)
+    return check_actions_taken(decisions, start, run.plan) if verdict == HOLDS else verdict
 
 
 def _check_run(run: PolicyRun, task: Task) -> Verdict:
-    if run.outcome is RunOutcome.ABORTED:
-        return HOLDS if run.cost is None else false(f"{run.policy} was stopped, but has a cost")
-    if problem := find_end_problem(run.outcome, run.reason, run.cost):
+    if run.outcome is RunOutcome.ABORTED and run.cost is not None:
+        return false(f"{run.policy} was stopped, but has a cost")
+    if run.outcome is not RunOutcome.ABORTED and (
+        problem := find_end_problem(run.outcome, run.reason, run.cost)
+    ):
         return false(f"{run.policy}: {problem}")
-    return _check_plan(run, task) if run.outcome is RunOutcome.SOLVED else HOLDS
+    return _check_plan(run, task)
 
 
 def _check_plan(run: PolicyRun, task: Task) -> Verdict:
@@ -130,6 +135,8 @@ def _check_plan(run: PolicyRun, task: Task) -> Verdict:
         if not following:
             return false(f"{action} of {run.policy} cannot be executed")
         ways = dict(list(following.items())[:MAX_WAYS])
+    if run.outcome is not RunOutcome.SOLVED:
+        return HOLDS
     costs = [cost for state, cost in ways.items() if is_goal(task, state)]
     if not costs:
         return false(f"the plan of {run.policy} does not reach the goal")

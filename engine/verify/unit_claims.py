@@ -340,6 +340,8 @@ def _row_problems(row: BugRow, finding: Finding, testing: OracleSettings) -> Ite
         yield "the campaign asks for the goal alone, and the policy reaches it"
     if row.retrospective and row.pool_number is None:
         yield "it is marked as found in a state tested before, but the state is not in the pool"
+    if row.region is not None and row.pool_number is None:
+        yield "it has a region, but its state is not in the pool"
 
 
 def check_history(history: History, row: BugRow, finding: Finding, is_whole: bool) -> Verdict:

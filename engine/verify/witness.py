@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from engine.pddl.model import TOTAL_COST, Atom, Condition, Equality, Problem, Term, conjuncts
 from engine.pddl.traversal import subconditions
 from engine.records.config import CampaignConfig
+from engine.records.events import UnitStatistics
 from engine.records.evidence import State
 from engine.records.finding import INFINITY, EndReason, Finding, RunOutcome
 from engine.records.localization import CauseKind, Localization, StepVerdict
@@ -82,6 +84,12 @@ def check_place(unit: WitnessUnit, row: WitnessRow, store: WorkspaceReader) -> V
         return false("it belongs to another bug than the one it was made from")
     if row.step is None and row.root_cause != bug.row.root_cause:
         return false("its root cause differs from that of the bug it was made from")
+    own = store.unit(unit.unit)
+    if own.status != "finished" or own.statistics != UnitStatistics():
+        return false("its unit has a result of its own")
+    names = [Path(store.problem(number).name) for number in (unit.origin, unit.problem)]
+    if not names[1].name.startswith(f"{names[0].stem}-witness-"):
+        return false("its name is not that of a witness of its origin")
     return HOLDS
 
 
@@ -90,7 +98,10 @@ def check_witness(made: Made, origin: Origin) -> Verdict:
     witness = made.row.attempt.witness
     if witness is None:
         return false("its witness record is missing")
-    if made.row.attempt.same is not made.row.same:
+    attempt = made.row.attempt
+    if attempt.reason or attempt.minimal != (attempt.stopped_by is None):
+        return false("its record contradicts itself about how it was made")
+    if attempt.same is not made.row.same:
         return false("its row and its record disagree about what stays the same")
     step = _step(made.row, origin)
     if isinstance(step, str):

@@ -12,13 +12,17 @@ from msgspec.structs import replace
 
 from engine.campaign.config_reader import parse_config
 from engine.experiments.config_reader import preset_experiment
+from engine.experiments.plan import experiment_key
+from engine.fuzzing.pool_file import PoolEntry, write_pool
 from engine.policies.consent import Consent
-from engine.records.experiment import DomainPair, Suite
+from engine.records.experiment import AS_SET, DomainPair, FuzzVariant, NamedOracle, Suite
+from engine.task.load import load_task
 from engine.usecases import experiment
 from engine.usecases.campaign import run_campaign
 from engine.usecases.experiment import run_experiment
 from engine.workspace.workspace import Workspace
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
+from reference.drawn_tasks import walk
 from reference.forged_claims import Forger
 from reference.recording_link import RecordingLink
 
@@ -48,6 +52,24 @@ fuzzing.size = 6
 testing.oracles = ["astar:expansions=2000", "bmo"]
 testing.skip_known_bugs = false
 localization.enabled = true
+"""
+SEVERAL = """\
+domain = "domain.pddl"
+problems = ["p2.pddl", "p1.pddl"]
+policies = ["builtin:gc", "builtin:hadd"]
+seeds = [0, 1]
+fuzzing.size = 3
+testing.oracles = ["astar:expansions=2000"]
+testing.skip_known_bugs = false
+localization.enabled = true
+"""
+IMPORTED = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["builtin:gc"]
+pool = "states.pool"
+testing.oracles = ["astar:expansions=2000"]
+testing.skip_known_bugs = false
 """
 LAMPS = """\
 (define (domain lamps)
@@ -91,6 +113,16 @@ class NewerForger(Forger):
         change(document)
         self.do(f"UPDATE {table} SET {column} = ? WHERE id = ?", json.dumps(document), number)
 
+    def rekey_experiments(self) -> None:
+        """Let the keys of experiments be those of what is there now."""
+        self.sqlite.commit()
+        with Workspace.open(self.path) as store:
+            found = store.experiments
+            for row in found.rows():
+                trials = [found.trial_inputs(trial.id) for trial in found.trials(row.id)]
+                key = experiment_key(row.config, trials)
+                self.do("UPDATE experiments SET key = ? WHERE id = ?", key, row.id)
+
 
 def make_witnesses(folder: Path) -> Path:
     return _campaign(folder, WITNESSES)
@@ -102,6 +134,21 @@ def make_compared(folder: Path) -> Path:
 
 def make_derived(folder: Path) -> Path:
     return _campaign(folder, DERIVED)
+
+
+def make_several(folder: Path) -> Path:
+    """Two problems, two policies and two seeds."""
+    return _campaign(folder, SEVERAL)
+
+
+def make_imported(folder: Path) -> Path:
+    """A campaign on the states of a file."""
+    _write(folder)
+    task = load_task(folder / "domain.pddl", folder / "p2.pddl")
+    states = dict.fromkeys(map(tuple, walk(task, 6)[0]))
+    entries = [PoolEntry(state) for state in states]
+    (folder / "states.pool").write_text(write_pool(task, entries))
+    return _campaign(folder, IMPORTED)
 
 
 def _campaign(folder: Path, text: str) -> Path:
@@ -116,7 +163,8 @@ def _campaign(folder: Path, text: str) -> Path:
 
 def _write(folder: Path) -> None:
     (folder / "domain.pddl").write_text(DOMAIN)
-    (folder / "p2.pddl").write_text(problem_text(2))
+    for number in (1, 2):
+        (folder / f"p{number}.pddl").write_text(problem_text(number))
     (folder / "renamed.pddl").write_text(DOMAIN.replace("carries", "holds"))
     (folder / "lamps.pddl").write_text(LAMPS)
     (folder / "rooms.pddl").write_text(ROOMS)
@@ -136,5 +184,29 @@ def make_experiments(folder: Path) -> Path:
             config = replace(config, testing=replace(config.testing, oracles=()))
             run_experiment(RecordingLink(), path, config, "local:1", Consent(to_all=True))
         config = preset_experiment("d-val", pairs=[pair], scale=60)
+        run_experiment(RecordingLink(), path, config, "local:1", Consent(to_all=True))
+    return path
+
+
+def make_parts(folder: Path) -> Path:
+    """An experiment with two campaigns, which differ in how states are found."""
+    _write(folder)
+    domain, problem = str(folder / "domain.pddl"), str(folder / "p2.pddl")
+    suite = Suite("carter", domain, (problem,), ("builtin:hadd",))
+    oracles = {"undo": "undo", "look": "lookahead:depth=2"}
+    path = folder / "true.plumb"
+    with Workspace.create(path), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "make_executor", lambda _: InThreads(1))
+        config = preset_experiment("steinmetz-2022", [suite], scale=200)
+        config = replace(
+            config,
+            oracles=tuple(NamedOracle(*item) for item in oracles.items()),
+            qualitative=(),
+            quantitative=(),
+            only_solved=False,
+            fuzzing=replace(config.fuzzing, size=5),
+            testing=replace(config.testing, oracles=tuple(oracles.values())),
+            variants=(AS_SET, FuzzVariant("novelty off", novelty=0)),
+        )
         run_experiment(RecordingLink(), path, config, "local:1", Consent(to_all=True))
     return path
