@@ -60,7 +60,7 @@ class Refusal(StrEnum):
     LATER_STEP = auto()  # a later step is bad, too
     NO_BETTER = auto()  # no action that was better in the origin is better there
     LOSS = auto()  # it costs too much by another amount
-    LIMIT = auto()  # a search met its limit: unknown
+    LIMIT = auto()  # a search met its limit, or the translator ran out of memory: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ class Laboratory:
             return Refusal.GOAL
         problem = situation.problem(self.source.problem)
         task = self._task(problem)
-        if task is None:
-            return Refusal.TASK
+        if isinstance(task, Refusal):
+            return task
         try:
             with closing(self._runs(task)) as runs:
                 costs = Costs(task, self.link, expansions)
@@ -207,7 +207,7 @@ class Laboratory:
     def decided(self, situation: Situation) -> str:
         """What the policy decides in a situation, in words."""
         task = self._task(situation.problem(self.source.problem))
-        if task is None:
+        if isinstance(task, Refusal):
             return "nothing, because there is nothing to search for"
         try:
             with closing(self._runs(task)) as runs:
@@ -219,12 +219,12 @@ class Laboratory:
         words = {NO_ACTION: "nothing", NO_OPERATION: "an action without effect"}
         return words.get(decision, "what cannot be executed")
 
-    def _task(self, problem: Problem) -> Task | None:
-        """The task of a candidate; None if there is nothing to search for."""
+    def _task(self, problem: Problem) -> Task | Refusal:
+        """The task of a candidate, or why there is none."""
         source = PddlSource(self.source.domain, problem, self.source.unit_costs)
         found = check_problem(problem, source.domain)
         if any(item.severity is Severity.ERROR for item in found):
-            return None
+            return Refusal.TASK
         try:
             task = load_models(
                 source,
@@ -233,9 +233,11 @@ class Laboratory:
                 cache=NO_CACHE,
                 translator=self.translator,
             )
-        except (TranslationError, UnsupportedError, LimitReachedError):
-            return None
-        return None if is_trivial(task) else task
+        except LimitReachedError:
+            return Refusal.LIMIT
+        except (TranslationError, UnsupportedError):
+            return Refusal.TASK
+        return Refusal.TASK if is_trivial(task) else task
 
     def _runs(self, task: Task) -> _Bound:
         try:

@@ -36,7 +36,7 @@ Value = tuple[GroundAtom, Fraction]
 class Situation:
     """What a problem says, each part in the order of the origin; goals are conjuncts.
 
-    `merged` says which objects of the origin were merged into which others.
+    `merged` says which objects of the origin were merged into which others, or into constants.
     """
 
     objects: tuple[TypedName, ...]
@@ -70,8 +70,7 @@ class Situation:
     @cached_property
     def mapping(self) -> dict[str, str]:
         """What the objects of the origin have become; those that are gone are left out."""
-        merged = {x: y for x, y in self.merged if y in self.names}
-        return {**{name: name for name in self.names}, **merged}
+        return {**{name: name for name in self.names}, **dict(self.merged)}
 
     def problem(self, frame: Problem) -> Problem:
         """A problem with this content; everything else is as in `frame`."""
@@ -95,7 +94,7 @@ class Situation:
             tuple(fact for fact in self.facts if gone.isdisjoint(fact[1:])),
             tuple(value for value in self.values if gone.isdisjoint(value[0][1:])),
             tuple(goal for goal in self.goals if gone.isdisjoint(names_in(goal))),
-            self.merged,
+            tuple((x, y) for x, y in self.merged if y not in gone),
         )
 
     def holds_goal(self) -> bool:

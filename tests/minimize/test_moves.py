@@ -196,6 +196,23 @@ def test_04_contracting_a_road_keeps_the_values_of_what_stays() -> None:
     assert merged.mapping["b"] == "a"
 
 
+def test_04_all_facts_after_a_merge_come_from_the_origin() -> None:
+    """By what objects have become, as the verifier reads it; constants are there, too."""
+    domain = ROADS.replace("(:predicates", "(:constants a - place) (:predicates")
+    task = task_of(domain, ROADS_PROBLEM.format(more="").replace("a b c - place", "b c - place"))
+    situation, moves = situation_of(task), moves_of(task)
+    merges = moves.merges(situation)
+    assert {move.y for move in merges} > {"a", "b"}
+    for move in merges:
+        merged = moves.merge(situation, move)
+        if merged is None:
+            continue
+        became = {**merged.mapping, "a": "a"}
+        known = [fact for fact in situation.facts if set(fact[1:]) <= became.keys()]
+        assert set(merged.facts) <= {(f[0], *(became[name] for name in f[1:])) for f in known}
+        assert move.x not in merged.without([move.y]).mapping
+
+
 def test_05_a_firm_tile_is_never_merged_with_a_fragile_one() -> None:
     situation, moves = situation_of(roads("(firm a)")), moves_of(roads("(firm a)"))
     found = moves.merges(situation)

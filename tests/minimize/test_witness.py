@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
+from reference import minimizing
 from reference.minimizing import (
     WITHOUT_OPERATOR,
     Scripted,
@@ -26,9 +29,10 @@ from engine.records.localization import CauseKind
 from engine.records.pattern import Same, StoppedBy
 from engine.task.export import export_state
 from engine.task.task import PddlSource, Task
-from engine.task.translate import warm_translator
+from engine.task.translate import OPTIONS, warm_translator
 from engine.verify.claims import find_problem
 from engine.workers.link import NULL_LINK
+from engine.workers.translator import Translator
 
 DOMAIN = """(define (domain walker) (:requirements :strips :typing :action-costs)
   (:types place thing)
@@ -184,6 +188,32 @@ def test_11_a_limit_of_a_search_proves_nothing() -> None:
     assert not found.attempt.minimal
     assert found.attempt.stopped_by is StoppedBy.SEARCH
     assert found.attempt.witness is not None
+
+
+class Fragile(Translator):
+    """Its process is killed at every second problem."""
+
+    count = 0
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        process = super()._started()
+        self.count += 1
+        if self.count > 1:
+            process.kill()
+            process.wait()
+            self.count = 0
+        return process
+
+
+def test_11_a_translator_that_is_killed_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = problem("ab5 bc5 ac3", "(at a)", "(at c)", "a b c d e - place")
+    whole = minimized((DOMAIN, text), Scripted(walk), detour())
+    assert whole.attempt.minimal
+    monkeypatch.setattr(minimizing, "warm_translator", lambda: Fragile(OPTIONS))
+    found = minimized((DOMAIN, text), Scripted(walk), detour())
+    assert names(found) >= names(whole)
+    assert not found.attempt.minimal
+    assert found.attempt.stopped_by is StoppedBy.SEARCH
 
 
 def test_12_a_policy_that_decides_otherwise_when_it_is_bound_anew_has_no_witness() -> None:
