@@ -416,9 +416,10 @@ def make_fuzzer(
     if unit.made:
         return MadePool(unit.made)
     settings = unit.fuzzing
+    # What oracles find out about the policy must not change the pool: their budget is their own.
     bias = make_bias(
         settings.bias,
-        runs,
+        runs.apart(),
         horizon=settings.horizon or None,
         budget=settings.budget or None,
         cancelled=cancelled,

@@ -20,7 +20,7 @@ import numpy as np
 from engine.errors import UsageError
 from engine.native.library import Int32Array, Int64Array
 from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns
-from engine.records.finding import INFINITY, RunOutcome
+from engine.records.finding import INFINITY, EndReason, RunOutcome
 from engine.search.heuristics import Evaluator
 from engine.workers.link import NULL_LINK
 
@@ -60,10 +60,10 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class PolicyBias:
-    """Judges a candidate by the policy's run from it, at most `horizon` steps long.
+    """Judges a candidate by the policy's run from it, cut after `horizon` steps.
 
-    Without a shape the weight is the number of steps to the goal; a run that was stopped weighs
-    more than all that were not. With one it is the worst pair of states on the fragment, or with
+    Without a shape the weight is the number of steps to the goal; a run that was cut weighs more
+    than all that were not. With one it is the worst pair of states on the fragment, or with
     `ends_only` its two ends. At most `budget` states are put to the policy per step of the walk;
     candidates beyond that are left out.
     """
@@ -77,35 +77,40 @@ class PolicyBias:
 
     def judge(self, states: Int32Array) -> Judgment:
         before = self.runs.statistics.evaluated
-        limit = STEP_LIMIT if self.horizon is None else self.horizon
-        weights: list[float] = []
-        outcomes: list[RunOutcome] = []
+        runs: list[PolicyRun] = []
         at_once = _BATCH if self.budget is not None else max(len(states), 1)
         for begin in range(0, len(states), at_once):
             asked = self.runs.statistics.evaluated - before
             if self.budget is not None and asked >= self.budget:
                 break
-            results = self.runs.run(states[begin : begin + at_once], limit, self.cancelled)
-            outcomes += results.outcome.tolist()
-            weights += [self._weight(state) for state in results.starts.tolist()]
-        if self.shape is None:
-            weights = _longest_if_stopped(weights, outcomes)
-        left_out = len(states) - len(weights)
-        failed = [outcome is RunOutcome.FAILED for outcome in outcomes]
+            results = self.runs.run(states[begin : begin + at_once], self._limit, self.cancelled)
+            runs += map(self._cut, results.starts.tolist())
+        failed = [run.outcome is RunOutcome.FAILED for run in runs]
+        weights = _lengths(runs) if self.shape is None else list(map(self._shape_weight, runs))
+        left_out = len(states) - len(runs)
         return Judgment(weights + [-math.inf] * left_out, failed + [False] * left_out)
 
-    def _weight(self, state: int) -> float:
-        run = self.runs.trace(state)
-        if self.shape is not None:
-            return self._shape_weight(run)
-        return math.inf if run.outcome is RunOutcome.FAILED else float(len(run.operators))
+    @property
+    def _limit(self) -> int:
+        return STEP_LIMIT if self.horizon is None else self.horizon
+
+    def _cut(self, state: int) -> PolicyRun:
+        """The run from a state; what is known of it beyond the horizon, by whomever, is left out.
+
+        It takes another decision to see that the policy fails.
+        """
+        run, limit = self.runs.trace(state), self._limit
+        if len(run.operators) + (run.outcome is RunOutcome.FAILED) <= limit:
+            return run
+        states, operators = run.states[: limit + 1], run.operators[:limit]
+        return PolicyRun(RunOutcome.ABORTED, EndReason.STEP_LIMIT, None, states, operators)
 
     def _shape_weight(self, run: PolicyRun) -> float:
-        states = run.states[: None if self.horizon is None else self.horizon + 1]
+        states = run.states
         if len(states) < 2:
             return -math.inf
         operators = self.runs.table.task.operators
-        steps = [operators[operator].cost for operator in run.operators[: len(states) - 1]]
+        steps = [operators[operator].cost for operator in run.operators]
         spent = np.concatenate([[0], np.cumsum(steps)])
         values = self.runs.table.values(states)
         if self.shape is Shape.SURFACE:
@@ -144,12 +149,11 @@ class PolicyBias:
         return float((height[1:] - lowest_before).max())
 
 
-def _longest_if_stopped(lengths: list[float], outcomes: list[RunOutcome]) -> list[float]:
-    """Count a stopped run as longer than all finished ones."""
-    finite = [length for length in lengths if length != math.inf]
-    longest = max(finite, default=0.0) + 1
-    pairs = zip(lengths, outcomes, strict=True)
-    return [longest if outcome is RunOutcome.ABORTED else length for length, outcome in pairs]
+def _lengths(runs: Sequence[PolicyRun]) -> list[float]:
+    """Count a run that was cut as longer than all others, and one that fails as endless."""
+    known = [len(run.operators) for run in runs if run.outcome is not RunOutcome.FAILED]
+    weights = {RunOutcome.FAILED: math.inf, RunOutcome.ABORTED: max(known, default=0) + 1.0}
+    return [weights.get(run.outcome, float(len(run.operators))) for run in runs]
 
 
 _BATCH = 16

@@ -95,6 +95,16 @@ class PolicyRuns:
         self.kernel: NativePolicy | None = getattr(policy, "kernel", None)
         self.native = NativeRuns(table.native, self.kernel)
         self._gave_up = False
+        self._wrong = 0  # answers that were counted as inapplicable
+
+    def apart(self) -> PolicyRuns:
+        """The same policy on the same table, with runs that know nothing of these.
+
+        What it is asked is counted here as well.
+        """
+        others = PolicyRuns(self.policy, self.table)
+        others.statistics = self.statistics
+        return others
 
     def run(
         self,
@@ -286,8 +296,9 @@ class PolicyRuns:
                 statistics.seconds += time.perf_counter() - started
                 statistics.calls += 1
                 statistics.evaluated += asked
-            if wrong := self.native.inapplicable:
-                statistics.faults[EndReason.INAPPLICABLE] = wrong
+            if wrong := self.native.inapplicable - self._wrong:
+                statistics.faults[EndReason.INAPPLICABLE] += wrong
+                self._wrong += wrong
 
     def _ask(self, states: Int32Array, cancelled: Callable[[], bool] = NULL_LINK.cancelled) -> None:
         """Put distinct states to the policy and tell its answers: none if it was lost.

@@ -77,6 +77,17 @@ def test_same_seed_same_events_other_seed_other_states(make_unit: MakeUnit) -> N
     assert states != others
 
 
+def test_the_oracles_do_not_change_the_pool(make_unit: MakeUnit) -> None:
+    """Although they make the policy run far beyond the horizon of the fuzzer's bias."""
+    pools = []
+    for oracles in ('"aras"', '"lookahead:depth=2", "smo"'):
+        walks = "fuzzing.bias = 'plan-length'\nfuzzing.horizon = 2\nfuzzing.size = 200\n"
+        testing = f"testing.oracles = [{oracles}]\n"
+        events = events_of(make_unit(problems='"p3.pddl"', more=walks + testing))
+        pools.append([event.state for event in events if isinstance(event, StateAdded)])
+    assert pools[0] == pools[1]
+
+
 def test_the_order_of_events(make_unit: MakeUnit) -> None:
     events = events_of(make_unit())
     assert isinstance(events[0], UnitStarted)

@@ -3,7 +3,6 @@ from itertools import count, product
 from random import Random
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from reference import fdr
 from reference.amount import amount
@@ -167,19 +166,33 @@ def test_plan_length_is_the_number_of_steps_of_the_policys_run() -> None:
 
 
 def test_a_run_that_was_cut_off_weighs_more_than_all_finished_ones() -> None:
-    """Also where those are longer than the horizon, because they were known before."""
     truth = Truth.of(dials(2, 9))
     table = StateTable(truth.task)
     runs = PolicyRuns(TablePolicy(optimal_policy(truth)), table)
-    longest = max(truth.states, key=lambda state: truth.hstar[state])
-    (known,) = table.add([longest]).tolist()
-    runs.run([known])
-    walked = {tuple(row) for row in table.values(runs.trace(known).states).tolist()}
-    far = next(s for s in truth.states if truth.hstar[s] > 4 and s not in walked)
-    (other,) = table.add([far]).tolist()
-    weights = make_bias("plan-length", runs, horizon=2).judge(np.array([known, other])).weights
-    assert runs.known([other]).outcome[0] is RunOutcome.UNKNOWN
-    assert weights[1] > weights[0] > 2
+    near, far = (next(s for s in truth.states if truth.hstar[s] == cost) for cost in (2, 7))
+    weights = make_bias("plan-length", runs, horizon=3).judge(table.add([near, far])).weights
+    assert weights == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("name", [name for name in BIASES if name not in ("none", "heuristic")])
+def test_what_is_known_beyond_the_horizon_changes_nothing(name: str) -> None:
+    """Oracles run the same policy, and the pool must not depend on what they look at."""
+    random = Random(3)
+    cut = 0
+    for _ in range(amount(12, 3)):
+        truth = Truth.of(random_task(random))
+        for _, policy in policies(truth, random):
+            table = StateTable(truth.task)
+            states = table.add(truth.states)
+            for horizon in (1, 2, 4):
+                fresh = PolicyRuns(TablePolicy(policy), table)
+                known = PolicyRuns(TablePolicy(policy), table)
+                known.run(random.sample(states.tolist(), len(states) // 2))
+                found = [make_bias(name, runs, horizon=horizon) for runs in (fresh, known)]
+                first, second = (bias.judge(states[:9]) for bias in found)
+                assert first == second
+                cut += RunOutcome.UNKNOWN in fresh.known(states[:9]).outcome.tolist()
+    assert cut
 
 
 def test_the_budget_leaves_candidates_out() -> None:
