@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class ExitCode(IntEnum):
-    """What the process tells the shell; the same for every command."""
+    """Exit codes, the same for every command."""
 
     DONE = 0
     ANSWER_IS_NO = 1

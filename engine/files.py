@@ -154,7 +154,7 @@ class Part:
 
 
 def _replaceable_mode(name: str, folder: int) -> int | None:
-    """The permissions of the file that is to be replaced, if there is one."""
+    """Return the permissions of the file to replace, if it exists."""
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:

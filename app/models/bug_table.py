@@ -271,7 +271,7 @@ class BugTable(TableModel[Any]):
         self.list = NO_BUGS
         self._read_rows = rows_of
         self._kept: dict[int, BugRow] = {}  # the one used last comes last
-        self._missing: set[int] = set()  # bugs in sight whose rows are to be asked for
+        self._missing: set[int] = set()  # visible bugs whose rows are not read yet
         self._coming: set[int] = set()  # were asked for
         self.lines_in_sight: Callable[[], range] = lambda: range(0)  # the view knows
         self._collapsed: set[str] = set()
@@ -282,7 +282,7 @@ class BugTable(TableModel[Any]):
 
     @property
     def query(self) -> BugQuery:
-        """What the list is to be like."""
+        """Return the filter, order and groups of the list."""
         order = [
             (self.columns[number].name, order == DESCENDING) for number, order in self.sort_keys
         ]
@@ -369,7 +369,7 @@ class BugTable(TableModel[Any]):
         return self.overview.values or {}
 
     def empty_columns(self) -> set[int]:
-        """Columns that tell no bug from another."""
+        """Return the columns with the same value for all bugs."""
         silent = self.overview.silent
         return {number for number, column in enumerate(self.columns) if column.name in silent}
 

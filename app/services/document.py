@@ -34,7 +34,7 @@ TOPICS = (
     "training",
     "outside",
 )
-"""What can change. `outside`: another process wrote something, told once a second at most."""
+"""What can change. `outside`: another process wrote something; at most once a second."""
 
 
 class _Look(NamedTuple):

@@ -174,7 +174,7 @@ def _line_of(curve: Curve) -> tuple[Values, Values]:
 
 
 def _places_of(points: Points) -> tuple[Values, Values]:
-    """Of very many points those that can be told apart."""
+    """Return at most as many points as can be distinguished."""
     x, y = floats(points.x), floats(points.y)
     if len(x) <= MAX_POINTS:
         return x, y

@@ -377,7 +377,7 @@ class TableView(QTableView):
 
 
 class _Cells(QStyledItemDelegate):
-    """Cells that are too narrow still tell their rows apart."""
+    """Elided cells still distinguish their rows."""
 
     def __init__(self, table: TableView) -> None:
         super().__init__(table)

@@ -2,7 +2,7 @@
 
 A bug is a policy in a state of a problem, so the very same problems must have been tested, and each
 policy is compared with the one that took its place. That no bug was found proves nothing. What a
-finding proves is a bound on h*, which holds for every policy: whether the other policy pays more
+finding proves is a bound on h*, which holds for every policy: whether the other policy costs more
 decides, or fails where both campaigns ask for the goal alone; and where it was not run to its end
 in that state nothing is decided. See docs/theory/definitions.md, "Changes between campaigns".
 """
@@ -24,7 +24,7 @@ from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow
 
 ANY_COST = sys.float_info.max
-"""A policy that pays no more than this reaches the goal."""
+"""A policy that costs no more than this reaches the goal."""
 
 
 class Change(Enum):
@@ -51,7 +51,7 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """What a policy pays in a state: infinitely much if it fails, uncertain if it was stopped."""
+    """The cost of a policy in a state: infinite if it fails, uncertain if it was stopped."""
 
     at_least: float
     at_most: float

@@ -76,7 +76,7 @@ def _document(bug: ComparedBug) -> dict[str, Any]:
 
 
 def _range(cost: PolicyCost | None) -> list[int | None] | None:
-    """What the policy pays at least and at most; null in it is infinitely much."""
+    """The least and the greatest cost of the policy; null is infinite."""
     if cost is None:
         return None
     return [None if value == inf else int(value) for value in (cost.at_least, cost.at_most)]

@@ -107,7 +107,7 @@ class Console:
         seconds: float | None = None,
         hear: Callable[[Any], object] = NULL_LINK.emit,
     ) -> Iterator[ConsoleLink]:
-        """Open a link that is cancelled after `seconds`; `hear` gets its events.
+        """Open a link that is cancelled after `seconds`; `hear` receives its events.
 
         Ctrl-C ends everything at once, unless the work `keeps_results` and stops by itself.
         """

@@ -36,7 +36,7 @@ HEURISTICS = {"lmcut": "LM-cut", "cartesian": "Cartesian", "ms": "Merge & Shrink
 RIVALS = ("sms-bc", "pms-bc", "pms-lama")
 """Whose decision times Figure 2 compares with those of AOCA*."""
 MIN_SECONDS = 0.001
-"""Of an axis: faster is not told apart."""
+"""Where an axis begins; faster runs are drawn there."""
 
 Method = tuple[str, str]
 """A heuristic (empty for dominance) and an algorithm."""

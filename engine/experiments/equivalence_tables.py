@@ -217,7 +217,7 @@ _TABLE = {
 
 
 def published(domain: str, version: str) -> Published | None:
-    """What the paper says of a pair, if its names tell that it is one of theirs."""
+    """Return the paper's result for a pair, if its names show that it is from the paper."""
     name = "".join(letter for letter in domain.lower() if letter.isalnum())
     return _TABLE.get((name, _change(version.lower())))
 

@@ -1,4 +1,4 @@
-"""From a configuration to the trials of an experiment, and to what tells it from others."""
+"""From a configuration to the trials and the key of an experiment."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Shape(Enum):
 
     DETOUR = "detour"  # the policy takes longer between two states than it should
     LOOPINESS = "loopiness"  # it nearly comes back to where it was
-    SURFACE = "surface"  # it pays without getting nearer to the goal
+    SURFACE = "surface"  # it has costs without getting closer to the goal
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from engine.workers.link import NULL_LINK
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """How far the localization of a run has come, told after each search."""
+    """The progress of localizing a run, reported after each search."""
 
     searches: int
     expanded: int

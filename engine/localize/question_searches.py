@@ -23,7 +23,7 @@ _REASONS = {
 
 
 class Finished(Protocol):
-    """What all searches tell of themselves."""
+    """The statistics of all searches."""
 
     @property
     def outcome(self) -> Outcome: ...

@@ -64,7 +64,7 @@ def minimize_mistake(
 ) -> Minimized:
     """Make the problem at a state of a task smaller while it shows a mistake.
 
-    `tell` hears of every try and of the smallest situation so far.
+    `tell` receives the number of tries and the smallest situation so far.
     """
     began = time.monotonic()
     origin = Situation.of(laboratory.source.problem)
@@ -218,7 +218,7 @@ class _Reduction:
         left = units(self.best.situation)
         size = max(1, len(left) // 2) if is_first else 1
         while True:
-            done: list[Unit] = []  # those that were tried in vain
+            done: list[Unit] = []  # those that were tried without success
             while left:
                 chunk, rest = left[:size], left[size:]
                 if self._accepts(remove(self.best.situation, chunk)):

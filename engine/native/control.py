@@ -79,7 +79,7 @@ class Control:
 
         thread = threading.Thread(target=work, name="kernel", daemon=True)
         try:
-            with _no_signals():  # half a start could not be told from none
+            with _no_signals():  # an interrupted start could not be recognized
                 thread.start()
             while not ended.wait(WAKE_UP_SECONDS):
                 pass

@@ -1,4 +1,4 @@
-"""The compiled kernels: how they are loaded, called and told about arrays.
+"""The compiled kernels: loading, calling, passing arrays.
 
 What C cannot check is checked here: every call against a signature that has the element types of
 arrays, and their shapes by `as_array` and `check_shape`. Contents (values, ids) are checked by

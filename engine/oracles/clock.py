@@ -39,7 +39,7 @@ class Lap:
 
 
 class OracleClock:
-    """Counts an oracle's time in its sessions; `alone`, it pays for what others have computed."""
+    """Counts an oracle's time in its sessions; `alone`, work shared by others counts as its own."""
 
     def __init__(self, limits: UnitLimits | None = None, *, alone: bool = False) -> None:
         self.setup = Effort()

@@ -203,7 +203,7 @@ class PcoE:
             if known != INFINITY and known < limit - spent:
                 return states, operators
         if run.reason is EndReason.LOOP:
-            # What is found out about any state of the loop tells about all of them.
+            # A result for any state of the loop applies to all of them.
             (decision,) = member.runs.decisions([states[-1]]).tolist()
             if decision >= 0:
                 operators.append(decision)

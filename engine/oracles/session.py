@@ -78,7 +78,7 @@ class Origin:
 class OracleSession:
     """Policy runs and bounds that all its oracles share, and the bugs they prove together.
 
-    An oracle that is to be compared with others has a session of its own.
+    An oracle that is compared with others has its own session.
     """
 
     def __init__(

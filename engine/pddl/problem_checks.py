@@ -101,14 +101,14 @@ def _check_metric(problem: Problem, domain: Domain, diagnostics: Diagnostics) ->
     if problem.metric and not costs:
         diagnostics.warning(
             problem.metric.position,
-            "a cost is to be minimized, but no action has a cost: every plan will cost 0",
+            "the metric minimizes costs, but no action has a cost, so every plan costs 0",
             "remove the metric to count actions",
             about_costs=True,
         )
     elif costs and not problem.metric:
         diagnostics.warning(
             problem.position,
-            "the actions have costs but the problem has no metric: every action will cost 1",
+            "the actions have costs, but the problem has no metric, so every action costs 1",
             "add '(:metric minimize (total-cost))' if the costs should count",
             about_costs=True,
         )

@@ -32,7 +32,7 @@ NO_OPERATION = -2
 
 @dataclass(frozen=True)
 class PolicyInfo:
-    """What `plumbline policy` tells about a policy; `details` can be written as JSON."""
+    """The description of a policy that `plumbline policy` prints; `details` is JSON."""
 
     kind: str
     domain: str | None  # the name of its domain, if it knows it
@@ -63,7 +63,7 @@ class Policy(Protocol):
     def describe(self) -> PolicyInfo: ...
 
     def misfits(self, domain: Domain) -> tuple[str, ...]:
-        """Why the policy cannot act in a domain; empty when it can, as far as one can tell."""
+        """Return reasons why the policy cannot act in a domain; empty if none is known."""
         ...
 
     def bind(self, task: Task) -> BoundPolicy: ...

@@ -121,7 +121,7 @@ def _expanded(specs: Sequence[str]) -> list[str]:
 
 
 def _short_names(specs: Sequence[str]) -> list[str]:
-    """File names where these tell the policies apart, else what the user wrote."""
+    """Return file names if they are distinct, else what the user wrote."""
     names = [PolicySpec.parse(spec).name for spec in specs]
     return names if len(set(names)) == len(names) else list(specs)
 

@@ -210,7 +210,7 @@ class UnitStopped(Record):
 
 
 class UnitFailed(Record):
-    """The input is wrong, or the process died; `error` tells the user which."""
+    """The input is wrong, or the process died; `error` says which."""
 
     unit: Count
     error: str
@@ -300,7 +300,7 @@ class AlreadyDone(Record):
 
 
 CampaignNews = Begun | Advanced | ClusterStatus | UnitStarted | UnitFailed | Warned
-"""What the window hears of a running campaign; the rest is in the workspace."""
+"""Events that the window receives from a running campaign; the rest is in the workspace."""
 
 
 class ExperimentBegun(Record):

@@ -16,4 +16,4 @@ FORMATS: Mapping[str, Callable[[Content], Iterator[str]]] = {
 }
 SUFFIXES = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json", ".xml": "junit"}
 STORIES = 30
-"""How many bugs a page shows with their plans, unless told otherwise."""
+"""How many bugs a page shows with their plans by default."""

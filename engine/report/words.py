@@ -27,7 +27,7 @@ def complete_text(states: int) -> str:
 
 
 def short_names(oracles: Iterable[str]) -> dict[str, str]:
-    """Each oracle's name, with those options that tell it from others of that name."""
+    """Return each oracle's name with the options that distinguish it from others of that name."""
     options: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
     for text in oracles:
         name, _, rest = text.partition(":")

@@ -1,7 +1,7 @@
 """AOCA*: one search that decides whether an action is optimal.
 
 The kernel (engine/native/search/aoca_star.hpp) looks at the open nodes only once it knows that the
-state has a plan: because it is told so, or because it has generated a goal. A plan it finds is
+state has a plan: because the caller says so, or because it has generated a goal. A plan it finds is
 replayed before it is trusted. See docs/theory/localization.md, "AOCA*".
 """
 

@@ -64,7 +64,7 @@ def aras(
     max_states: int = MAX_STATES,
     on_improvement: Callable[[Improvement], None] | None = None,
 ) -> ArasResult:
-    """Make the plan from `state` cheaper; `on_improvement` hears of each cheaper plan at once."""
+    """Make the plan from `state` cheaper; `on_improvement` receives each cheaper plan at once."""
     began = time.perf_counter()
     target = task if goal is None else replace(task, goal=tuple(sorted(goal)))
     start = task.extend([int(value) for value in state])

@@ -121,7 +121,7 @@ def run_planner(
 ) -> PlannerResult:
     """Plan from `state` (default: the initial state) for plans that cost less than `bound`.
 
-    `on_plan` hears of each plan while the planner runs. `cancelled` is asked about every 50 ms.
+    `on_plan` receives each plan while the planner runs. `cancelled` is called about every 50 ms.
     """
     start = task.init if state is None else task.extend([int(value) for value in state])
     if is_goal(task, start):

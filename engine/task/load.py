@@ -49,7 +49,7 @@ def load_task(
     """The grounded task of a domain and a problem file; `unit_costs` counts actions instead.
 
     `task.notes` says what the user should know about it. `cancelled` is asked often and ends the
-    work with `CancelledError`; `progress` hears the translator's stages.
+    work with `CancelledError`; `progress` receives the translator's stages.
     """
     report = check_files(domain_path, problem_path)
     raise_errors(item for item in report.diagnostics if not item.is_refusal)

@@ -97,7 +97,7 @@ def translate(
     cache: TranslationCache | None = None,
     translator: Translator | None = None,
 ) -> Translation:
-    """The translator's output for the two file contents; `progress` hears of each stage.
+    """Return the translator's output for the two file contents; `progress` receives each stage.
 
     For several problems, pass a warm `translator`, which reports no stages.
     """

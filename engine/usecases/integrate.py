@@ -108,7 +108,7 @@ def _data_home() -> Path:
 
 
 def _contents(program: Path) -> dict[str, bytes]:
-    """What is to be in each file."""
+    """Return the content of each file."""
     if not program.is_file():
         raise UsageError(
             "the program of the window is missing",

@@ -131,7 +131,7 @@ def minimize(
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A bug and the step of it that is to be minimized; without a cause `reason` says why."""
+    """A bug and its step to minimize; without a cause, `reason` says why."""
 
     bug: Bug
     root_cause: int | None
@@ -163,7 +163,7 @@ def _root_causes(store: Workspace, campaign: int | None) -> list[_Subject]:
 def _causes(
     link: Link, store: Workspace, bugs: Sequence[int], options: MinimizeOptions
 ) -> list[_Subject]:
-    """What is to be minimized of some bugs, which are localized first if need be."""
+    """Return what to minimize for some bugs, after localizing them if necessary."""
     for number in bugs:
         if store.witness_of(number) is not None:
             raise UsageError(

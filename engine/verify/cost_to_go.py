@@ -66,7 +66,7 @@ class CostToGo:
         )
 
     def is_reachable(self, state: State) -> bool | None:
-        """Whether the roots lead to a state; None if the limit does not suffice to tell."""
+        """Whether the roots lead to a state; None if the limit was reached first."""
         return None if self._reachable is None else state in self._reachable
 
     def low(self, state: State, wanted: int = INFINITY) -> int:

@@ -95,7 +95,7 @@ def _content(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """Where a policy leads: the states of its run, what it pays, and how it ends.
+    """A policy's run: its states, its cost, and how it ends.
 
     The reason is NONE if that is not known, because it was not asked far enough.
     """

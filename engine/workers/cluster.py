@@ -108,7 +108,7 @@ class ClusterExecutor(RemoteExecutor):
 
     @property
     def size(self) -> ClusterSize:
-        """The size that the scheduler told last; asks again without waiting."""
+        """Return the size that the scheduler last reported; ask again without waiting."""
         question = self._question
         if question is not None and question.done():
             if not question.cancelled() and question.exception() is None:

@@ -171,7 +171,7 @@ class RemoteExecutor:
         """Let `make_call` run on another machine."""
 
     def _settle(self, number: int, future: Future[str]) -> None:
-        """What is known of a call without having heard of its end."""
+        """Settle a call whose worker did not report its end."""
         if future.cancelled():
             if not self._stopping and not self._server.is_over(number):
                 self.lost = True
@@ -305,7 +305,7 @@ class WorkerServer:
         return call if call is not None and call.adopt(connection) else None
 
     def _open(self, call: _RemoteCall, connection: Connection) -> None:
-        """Let it hear orders from now on, and those it has missed."""
+        """Send it orders from now on, and those it has missed."""
         with self._lock:
             call.is_open = call.connection is connection
             if call.is_open and self._command is not Command.RESUME:
@@ -335,7 +335,7 @@ class _RemoteCall:
             return True
 
     def hear(self, connection: Connection, message: object) -> bool:
-        """Pass on what the worker says; false if nothing more is to be heard from it."""
+        """Pass on a message of the worker; return false if it was the last one."""
         with self._lock:
             if self.connection is not connection or self.is_over:
                 return False  # the call was given to another worker

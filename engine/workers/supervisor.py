@@ -198,7 +198,7 @@ class Inbox:
     """What many workers say, decoded by the threads that receive it.
 
     What is not taken soon enough waits in the workers. Each unit has a few places of its own, so
-    that all are heard in turn, however many there are and however fast one of them speaks.
+    that all are served in turn, however many there are and however fast one of them sends.
     """
 
     def __init__(self, kinds: frozenset[type]) -> None:

@@ -25,7 +25,7 @@ from functools import partial
 from engine.workers.program import kill_descendants
 
 NUMBER = struct.Struct("<i")
-"""The warm process tells each worker's number and, at the end, its return code."""
+"""The warm process sends each worker's pid and, at the end, its return code."""
 UNSAFE = ("torch", "grpc", "PySide6", "distributed")
 """Packages with threads and locks of their own: a process that has them must not fork."""
 END_SECONDS = 5.0
@@ -146,17 +146,17 @@ WARMTH = Warmth()
 class Forked:
     """A worker that the warm process has forked, or is about to fork.
 
-    `ticket` is a socket: when we hang up, the warm process ends the worker and tells how it ended.
+    `ticket` is a socket: when we close it, the warm process ends the worker and reports its end.
     """
 
     def __init__(self, ticket: socket.socket) -> None:
         self._ticket = ticket
         self._told = b""
-        self._ended: int | None = None  # a descriptor that tells when the worker has ended
+        self._ended: int | None = None  # a descriptor that is readable once the worker has ended
 
     @property
     def pid(self) -> int | None:
-        """None until the warm process has told it."""
+        """Return None until the warm process has sent it."""
         if not self._told:
             with suppress(OSError):
                 self._told = self._ticket.recv(NUMBER.size, socket.MSG_DONTWAIT)

@@ -47,7 +47,7 @@ MAX_BATCH = 500
 END_SECONDS = 1.0
 """How long work may take to stop when its caller is gone."""
 LIMIT_SECONDS = 3.0
-"""How long it may take when it has reached a limit, because then it has something to tell."""
+"""How long it may take when it has reached a limit, because it still has results to send."""
 
 _log = logging.getLogger("engine.workers.worker")
 
@@ -89,7 +89,7 @@ def die_with(line: int) -> None:
 
 
 def serve(connection: Connection) -> None:
-    """Take a call, make it, and tell how it ended."""
+    """Receive a call, perform it, and report how it ended."""
     try:
         call = connection.receive()
         if not isinstance(call, Call):

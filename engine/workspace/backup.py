@@ -25,7 +25,7 @@ from engine.workspace.connection import Connection, workspace_errors
 from engine.workspace.schema import set_identity
 
 PAGES_AT_ONCE = 256
-"""About a megabyte, to tell the progress often."""
+"""About a megabyte, so that progress is reported often."""
 
 BACKUP_SECONDS = 600.0
 RECENT, DAYS = 4, 6

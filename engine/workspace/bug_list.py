@@ -48,7 +48,7 @@ class Groups:
     names: tuple[str, ...] | None  # of the keys; None: they are numbers by themselves
 
     def key(self, group: int) -> str:
-        """What tells a group from others, also in a later list; empty for none."""
+        """Return the identity of a group, which is stable across lists; empty for none."""
         number = int(self.keys[group])
         if number == NONE:
             return ""
@@ -92,7 +92,7 @@ class BugOverview:
     """What holds of all bugs of a workspace together."""
 
     total: int = 0
-    silent: frozenset[str] = frozenset()  # columns that tell no bug from another
+    silent: frozenset[str] = frozenset()  # columns with the same value for all bugs
     has_patterns: bool = False
     values: Mapping[str, Sequence[str]] | None = None  # texts of columns, to complete a filter
 

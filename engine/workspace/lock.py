@@ -5,7 +5,7 @@ the file, as a file dialog does. Ours belong to an open file (`F_OFD_SETLK`), an
 one ends them; they are held for a transaction. SQLite's still keep other programs out.
 
 A campaign leaves its name in the file. One that was killed is recognized by its process being
-gone; one on another machine by not having been heard of for a while.
+gone; one on another machine if its heartbeat has stopped.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ class WorkspaceReader(BugReader):
         ]
 
     def pending_policies(self, campaign: int) -> list[str]:
-        """The policies that are to be used by what is left of a campaign, by their specs."""
+        """Return the policies that the remaining units of a campaign use, by their specs."""
         units = self.pending(campaign)
         inputs = [policy for unit in units for policy in (unit.policy, *unit.portfolio)]
         return list(dict.fromkeys(policy.spec for policy in inputs if policy.is_external))
@@ -289,7 +289,7 @@ class WorkspaceReader(BugReader):
         )
 
     def was_interrupted(self, unit: int) -> bool:
-        """Whether a unit may have begun more than once, as far as the log tells."""
+        """Whether a unit may have begun more than once, according to the log."""
         ((starts, losses),) = self._rows(
             "SELECT (SELECT count(*) FROM log WHERE unit IS NULL AND text GLOB "
             "'campaign ' || u.campaign || ': [0-9]*'), "

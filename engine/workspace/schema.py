@@ -1,6 +1,6 @@
 """The tables of a workspace and its version, the only one so far.
 
-`PRAGMA user_version` tells the version of a file. What is to be different after a release is
+`PRAGMA user_version` is the version of a file. Every change after a release is
 appended to `MIGRATIONS`; a migration that was ever released is never changed.
 """
 

@@ -109,5 +109,5 @@ def _refuse_nonsense(
         if bug in numbers:
             raise UsageError(
                 f"bug {bug} would be a duplicate of itself",
-                hint="name the bug that is to be looked at instead",
+                hint="name the bug to look at instead",
             )

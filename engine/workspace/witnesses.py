@@ -58,7 +58,7 @@ def save_attempt(
     attempt: Attempt,
     stored: StoredWitness | None,
 ) -> int | None:
-    """Keep what became of a root cause, instead of what was known; the number of the witness."""
+    """Replace the stored result of minimizing a root cause; return the number of the witness."""
     for (old,) in connection.execute(
         "SELECT id FROM witnesses WHERE same = ? AND step IS ? AND "
         "CASE WHEN ? IS NULL THEN root_cause = ? ELSE bug = ? END",

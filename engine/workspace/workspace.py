@@ -90,7 +90,7 @@ class Workspace(WorkspaceReader):
 
     @property
     def awaits_check(self) -> bool:
-        """Whether `check_all` is to be called, by another thread, before anything is written."""
+        """Whether `check_all` must be called, in another thread, before anything is written."""
         return self._connection.awaits_check
 
     def end_check(self) -> None:
@@ -300,7 +300,7 @@ class Workspace(WorkspaceReader):
         attempt: Attempt,
         stored: StoredWitness | None,
     ) -> int | None:
-        """Keep what became of a root cause, instead of what was known; the number of the witness.
+        """Replace the stored result of minimizing a root cause; return the number of the witness.
 
         With a `step` it is that step of the bug's run instead of its root cause.
         """

@@ -80,7 +80,7 @@ def test_costs_without_a_metric_are_a_warning(cost: str, expected: int) -> None:
       (:functions (total-cost)) (:action a :effect (and (p) (increase (total-cost) 2))))"""
     report = check_texts(domain, f"(define (problem x) (:domain d) (:init) (:goal (p)) {cost})")
     assert len(report.warnings) == expected
-    assert all("every action will cost 1" in item.message for item in report.warnings)
+    assert all("every action costs 1" in item.message for item in report.warnings)
 
 
 def test_a_metric_without_costs_is_a_warning(assert_problem_says: Callable[..., None]) -> None:
@@ -88,5 +88,5 @@ def test_a_metric_without_costs_is_a_warning(assert_problem_says: Callable[..., 
       (:action a :effect (p)))"""
     text = "(define (problem x) (:domain d) (:init) (:goal (p)) .(:metric minimize (total-cost)))"
     assert_problem_says(
-        text, "every plan will cost 0", "count actions", severity="warning", domain=domain
+        text, "every plan costs 0", "count actions", severity="warning", domain=domain
     )

@@ -181,7 +181,7 @@ class TaskCache(QObject):
         self._wanted: set[int] = set()
 
     def get(self, problem: int) -> Task | None:
-        """Return the task, or None and fetch it; `arrived` tells when it is there."""
+        """Return the task, or None and fetch it; `arrived` is emitted when it is there."""
         task = self._tasks.pop(problem, None)
         if task is not None:
             self._tasks[problem] = task  # the most recently used is the last

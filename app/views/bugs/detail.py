@@ -49,7 +49,7 @@ class BugDetail(QWidget):
         super().__init__(parent)
         self.setObjectName("bug-detail")
         self._theme = theme
-        self._row: BugRow | None = None  # the bug that is to be shown
+        self._row: BugRow | None = None  # the bug to show
         self._known: Known | None = None
         self._task: Task | None = None  # the last one that was shown
         self._is_blank = True  # no bug is visible

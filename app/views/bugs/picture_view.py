@@ -74,7 +74,7 @@ class Shown:
 
 class PictureView(QWidget):
     object_selected = Signal(str)
-    """An object whose facts are to be shown; empty for all."""
+    """The object whose facts to show; empty for all."""
 
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)

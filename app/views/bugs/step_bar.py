@@ -16,7 +16,7 @@ class StepBar(QWidget):
     """Follows the cursor, and moves it along the plan it is on."""
 
     folding = Signal(bool)
-    """Whether common steps are to be folded."""
+    """Whether to fold common steps."""
 
     def __init__(self, theme: Theme, cursor: StepCursor, parent: QWidget | None = None) -> None:
         super().__init__(parent)

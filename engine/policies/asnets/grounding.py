@@ -279,7 +279,7 @@ def _names_one_of(related: Ints, facts: Ints, columns: Mask) -> Mask:
 
 
 def _goal_atoms(problem: Problem, static: frozenset[str]) -> list[Atom]:
-    """The goal's atoms but for static ones, which tell the network nothing (as in cpddl)."""
+    """Return the goal's atoms without static ones, which carry no information (as in cpddl)."""
     atoms = []
     for part in conjuncts(problem.goal):
         if not isinstance(part, Atom):
