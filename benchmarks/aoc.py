@@ -250,7 +250,7 @@ def paper_table(configurations: Sequence[Configuration], results: Results) -> st
 
 @dataclass(frozen=True, slots=True)
 class AgainstPlanning:
-    """Seconds of the processor: of Fast Downward (at least so many), our A* if it ended, AOCA*."""
+    """Seconds of the processor: of Fast Downward (at least this many), our A* if it ended, AOCA*."""
 
     label: str
     theirs: float

@@ -237,7 +237,7 @@ def main() -> int:
 
 
 def measure_with(bugs: int) -> Browsing:
-    """The browser on a workspace that has so many bugs."""
+    """The browser on a workspace that has this many bugs."""
     with tempfile.TemporaryDirectory(prefix="plumbline-browser-") as folder:
         path = Path(folder) / "bugs.plumb"
         make(path, bugs, 10 * bugs)

@@ -86,7 +86,7 @@ class Kind:
     read: Read
     samples: list[bytes] = field(default_factory=list)
     strange: st.SearchStrategy[bytes] | None = None
-    slowness: int = 1  # one round in so many
+    slowness: int = 1  # one round in this many
 
 
 def encoded(text: str) -> bytes:

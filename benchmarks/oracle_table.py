@@ -170,7 +170,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("domains", nargs="*", help="default: all; DOMAIN/PROBLEM for one problem")
     parser.add_argument("--pool", type=int, default=100, help="states per problem")
     parser.add_argument("--seconds", type=float, default=60, help="CPU time per oracle and problem")
-    parser.add_argument("--problems", type=int, default=2, help="the smallest so many of a domain")
+    parser.add_argument(
+        "--problems", type=int, default=2, help="problems per domain, smallest first"
+    )
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
 

@@ -91,7 +91,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def _task(folder: Path, objects: int = 0) -> Task:
-    """The smallest problem with so many objects."""
+    """The smallest problem with this many objects."""
     problems = sorted(folder.glob("problems/*.pddl"), key=lambda path: path.stat().st_size)
     tasks = (load_task(folder / "domain.pddl", problem) for problem in problems)
     return next(task for task in tasks if _size(task) >= objects)

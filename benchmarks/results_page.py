@@ -53,7 +53,7 @@ class Measured:
 def page(
     measured: Sequence[Measured], of: int, setting: Setting, revision: str, seconds: float
 ) -> str:
-    """What was measured, `of` so many benchmarks that there are, in so many seconds."""
+    """What was measured: how many `of` all benchmarks, and in how many seconds."""
     bad = [item.name for item in measured if item.is_bad]
     missing = [f"{item.name} ({item.left_out})" for item in measured if item.left_out]
     lines = [

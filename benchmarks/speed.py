@@ -3,7 +3,7 @@
     python benchmarks/speed.py [--data FOLDER] [--only WORD ...] [--repeats N]
 
 FOLDER holds published data in the folders ipc, asnets and gnn; what needs one that is not there is
-left out. Versions take turns; each row is the median of the ratios of so many pairs of runs.
+left out. Versions take turns; each row is the median of the ratios of this many pairs of runs.
 Growth is the exponent from 1,000 to 10,000 states, without what the command takes for one state.
 """
 
@@ -38,7 +38,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A command for so many states, and what its exponent is to stay below."""
+    """A command for this many states, and what its exponent is to stay below."""
 
     what: str
     most: float

@@ -39,7 +39,7 @@ def test_it_is_ours_alone_and_gone_afterwards(temporary: Path) -> None:
 
 
 def is_interrupted(moment: int) -> bool:
-    """Before so many lines, of ours or of Python's library, were run; false if that is too late.
+    """Before this many lines, of ours or of Python's library, were run; false if that is too late.
 
     Of the library's own removal only the calls count: between two of its lines it cannot cope.
     """

@@ -36,7 +36,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Mortal:
-    """Decides as another does, about so many states."""
+    """Decides as another does, about this many states."""
 
     def __init__(self, policy: BoundPolicy, states: int) -> None:
         self._policy, self._left = policy, states

@@ -125,7 +125,7 @@ def test_a_problem_that_explodes_hits_the_limits(
 def test_a_translator_without_memory_that_does_not_end_is_ended(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the real one does now and then: Python may try for ever to raise its MemoryError."""
+    """As the real one does now and then: Python may try forever to raise its MemoryError."""
     replace_translator(
         bench,
         monkeypatch,

@@ -62,7 +62,7 @@ def make_task(
 
 
 def widened(task: Task, bits: int) -> Task:
-    """The same task in states that are wider by at least so many bits.
+    """The same task in states that are wider by at least this many bits.
 
     Every variable gets a shadow that changes with it, and between the two lie variables that
     nothing changes, though the goal asks for them: a kernel must read and write several words.

@@ -35,7 +35,7 @@ class Walks:
         self._offer(self.task.init, -1, ())
 
     def grow(self, walks: int) -> None:
-        """Make so many walks, unless the pool is full before."""
+        """Make this many walks, unless the pool is full before."""
         while self.walks < walks and len(self.entries) < self.options.size:
             self._walk()
 

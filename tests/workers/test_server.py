@@ -33,7 +33,7 @@ CALL = Call.of(compare)
 
 
 def in_time(action: Callable[[], object]) -> None:
-    """Do something that must not take for ever."""
+    """Do something that must not take forever."""
     thread = threading.Thread(target=action, daemon=True)
     thread.start()
     thread.join(30)

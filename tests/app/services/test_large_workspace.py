@@ -62,7 +62,7 @@ def test_what_cannot_be_read_before_the_check_is_no_defect_of_ours(
     qtbot: QtBot, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stranger's file may hold values that no reader expects."""
-    monkeypatch.setattr(Document, "_check", lambda self: None)  # it takes for ever
+    monkeypatch.setattr(Document, "_check", lambda self: None)  # it takes forever
     forge(large, "UPDATE problems SET name = x'ff00'")
     document = Document.open(large)
     told: list[PlumblineError] = []
