@@ -250,7 +250,7 @@ def paper_table(configurations: Sequence[Configuration], results: Results) -> st
 
 @dataclass(frozen=True, slots=True)
 class AgainstPlanning:
-    """Seconds of the processor: of Fast Downward (at least this many), our A* if it ended, AOCA*."""
+    """CPU seconds of Fast Downward (a lower bound), of our A* if it ended, and of AOCA*."""
 
     label: str
     theirs: float

@@ -102,7 +102,7 @@ class Finders:
     imported_states: Callable[[File, Task], Sequence[State]]
     """The states of a pool file."""
     experiment_key: Callable[[ExperimentConfig, Sequence[Trial]], str]
-    """What tells an experiment from others: a hash of its settings and inputs."""
+    """The key of an experiment: a hash of its settings and inputs."""
     plan_trials: Plan
     """The trials that settings ask for."""
 
