@@ -204,20 +204,20 @@ class Laboratory:
         except _BindingError:
             return Refusal.BINDING
 
-    def decided(self, situation: Situation) -> str:
-        """What the policy decides in a situation, in words."""
+    def answer(self, situation: Situation) -> str:
+        """What the policy does in a situation that has a task: it decides, or is not bound."""
         task = self._task(situation.problem(self.source.problem))
         if isinstance(task, Refusal):
-            return "nothing, because there is nothing to search for"
+            return "cannot be asked again"
         try:
             with closing(self._runs(task)) as runs:
                 decision = int(runs.value.decisions(runs.value.table.add(task.init))[0])
         except _BindingError as error:
-            return f"nothing, because it cannot be bound: {error}"
+            return f"fails: {error}"
         if decision >= 0:
-            return f"({task.operators[decision].name})"
-        words = {NO_ACTION: "nothing", NO_OPERATION: "an action without effect"}
-        return words.get(decision, "what cannot be executed")
+            return f"decides ({task.operators[decision].name})"
+        words = {NO_ACTION: "decides nothing", NO_OPERATION: "decides an action without effect"}
+        return words.get(decision, "decides what cannot be executed")
 
     def _task(self, problem: Problem) -> Task | Refusal:
         """The task of a candidate, or why there is none."""

@@ -31,6 +31,20 @@ from engine.task.task import Task
 
 MAX_TRIES = 3000
 
+BOUND = "bound to this state as a problem of its own the policy"
+UNPROVEN = "that the action is a mistake is not proven in this state as a problem of its own"
+_REFUSED = {
+    Refusal.LIMIT: (StoppedBy.SEARCH, "the costs in this state are too hard to prove"),
+    Refusal.BINDING: (StoppedBy.POLICY, BOUND),
+    Refusal.DECISION: (StoppedBy.REBINDING, BOUND),
+    Refusal.KIND: (StoppedBy.REBINDING, f"{BOUND} decides the same, but its run ends otherwise"),
+    Refusal.LATER_STEP: (
+        StoppedBy.REBINDING,
+        f"{BOUND} decides the same, but a later step of its run is bad, too",
+    ),
+}
+"""Why the state itself shows no mistake; all else says that nothing is proven there."""
+
 Unit = TypeVar("Unit")
 
 
@@ -91,14 +105,9 @@ def minimize_mistake(
 def _without_witness(
     refusal: Refusal, origin: Situation, same: Same, laboratory: Laboratory, began: float
 ) -> Minimized:
-    if refusal is Refusal.LIMIT:
-        stopped, reason = StoppedBy.SEARCH, "the costs in this state are too hard to prove"
-    else:
-        stopped = StoppedBy.REBINDING
-        decided = laboratory.decided(origin)
-        reason = f"bound to this state as a problem of its own the policy decides {decided}"
-        if refusal is not Refusal.DECISION:
-            reason += ", and then its run is another one"
+    stopped, reason = _REFUSED.get(refusal, (StoppedBy.SEARCH, UNPROVEN))
+    if refusal in (Refusal.DECISION, Refusal.BINDING):
+        reason += f" {laboratory.answer(origin)}"
     seconds = time.monotonic() - began
     return Minimized(Attempt(same, None, False, stopped, 1, seconds, reason))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -229,6 +230,27 @@ def test_12_a_policy_that_decides_otherwise_when_it_is_bound_anew_has_no_witness
     assert found.attempt.reason == (
         "bound to this state as a problem of its own the policy decides (go a c)"
     )
+
+
+def test_12_each_cause_without_a_witness_has_its_own_reason() -> None:
+    class Unbound(Scripted):
+        def bind(self, task: Task) -> NoReturn:
+            raise ValueError("no such place")
+
+    looping, late = always("go a b", "go b a"), always("go a b", "go b d", "go d c")
+    circle = problem("ab5 ba1 bc5 ac3", "(at a)", "(at c)", "a b c - place")
+    around = problem("ab5 bc5 bd9 dc9 ac3", "(at a)", "(at c)", "a b c d - place")
+    direct = problem("ab1 bc1 ac3", "(at a)", "(at c)", "a b c - place")
+    cases = [
+        (circle, Scripted(looping), StoppedBy.REBINDING, "the same, but its run ends otherwise"),
+        (around, Scripted(late), StoppedBy.REBINDING, "but a later step of its run is bad, too"),
+        (direct, WALK, StoppedBy.SEARCH, "that the action is a mistake is not proven"),
+        (direct, Unbound(looping), StoppedBy.POLICY, "the policy fails: no such place"),
+    ]
+    for text, policy, stopped, words in cases:
+        found = minimized((DOMAIN, text), policy, detour()).attempt
+        assert (found.witness, found.stopped_by) == (None, stopped)
+        assert words in found.reason
 
 
 REBOUND = [
