@@ -547,6 +547,10 @@ class BugTable(TableModel[Any]):
         return np.concatenate(([0], np.cumsum(lines)[:-1])) if len(lines) else lines
 
 
+NO_WITNESS = "Without a witness"
+"""The tab Evidence says of each bug whether it was minimized, and why it has none."""
+
+
 def _root_cause(row: BugRow) -> str:
     if row.root_cause is None:
         return "Not localized yet"
@@ -564,13 +568,13 @@ def _schema(row: BugRow) -> str:
 
 
 def _pattern(row: BugRow) -> str:
-    return "Not minimized yet" if row.pattern is None else f"Pattern {row.pattern}  {row.family}"
+    return NO_WITNESS if row.pattern is None else f"Pattern {row.pattern}  {row.family}"
 
 
 _GROUPS: dict[GroupBy, tuple[str, Callable[[BugRow], str]]] = {
     GroupBy.NOTHING: ("", lambda _: ""),
     GroupBy.PATTERN: ("pattern", _pattern),
-    GroupBy.FAMILY: ("family", lambda row: row.family or "Not minimized yet"),
+    GroupBy.FAMILY: ("family", lambda row: row.family or NO_WITNESS),
     GroupBy.ROOT_CAUSE: ("root", _root_cause),
     GroupBy.REGION: ("region", _region),
     GroupBy.SCHEMA: ("schema", _schema),

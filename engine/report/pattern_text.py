@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.campaign.patterns import PatternBugs
 from engine.records.localization import CauseKind
-from engine.records.pattern import Certificate, StoppedBy, Witness
+from engine.records.pattern import Attempt, Certificate, StoppedBy, Witness
 from engine.workspace.reader import WorkspaceReader
 
 MAX_NAMES = 6
@@ -100,6 +100,16 @@ def outcome_text(witness: Witness) -> str:
     if witness.kind is CauseKind.DETOUR:
         return f"costs {witness.loss_after} more"
     return _OUTCOMES[witness.kind]
+
+
+def attempt_text(attempt: Attempt, witness: int | None, pattern: int | None) -> str:
+    """What became of a bug that was minimized: the number of its witness, or why it has none."""
+    about = attempt.witness
+    if about is None:
+        assert attempt.stopped_by is not None
+        return f"No witness: {attempt.reason or STOPPED_TEXTS[attempt.stopped_by]}."
+    sizes = f"{about.before.objects} objects became {about.after.objects}"
+    return f"{sizes} (witness: bug {witness}, pattern {pattern})."
 
 
 def pattern_facts(pattern: PatternBugs) -> list[str]:

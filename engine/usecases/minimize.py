@@ -27,6 +27,7 @@ from engine.records.localization import Cause, CauseKind, Localization, StepVerd
 from engine.records.pattern import Attempt, Same, StoppedBy
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.verification import ClaimKind
+from engine.report.pattern_text import attempt_text
 from engine.task.export import export_state
 from engine.task.sas import write_sas
 from engine.task.successors import successor
@@ -88,14 +89,11 @@ class WitnessResult:
     verified: bool = False
 
 
-def witness_text(result: WitnessResult) -> str:
+def result_text(result: WitnessResult) -> str:
     """Return the result for a bug as a sentence."""
-    witness = result.attempt.witness
-    if witness is None:
-        return f"Bug {result.bug} has no witness: {result.attempt.reason}."
-    sizes = f"{witness.before.objects} objects became {witness.after.objects}"
-    check = "" if result.verified else " It is not verified."
-    return f"Bug {result.bug}: {sizes} (bug {result.witness}, pattern {result.pattern}).{check}"
+    text = attempt_text(result.attempt, result.witness, result.pattern)
+    check = "" if result.verified or result.witness is None else " It is not verified."
+    return f"Bug {result.bug}: {text}{check}"
 
 
 def minimize(

@@ -27,6 +27,7 @@ from engine.workspace.lock import Writer
 from engine.workspace.rows import (
     AnswerRow,
     BugPoint,
+    BugRow,
     CampaignCounts,
     CampaignRow,
     ComparisonRow,
@@ -221,6 +222,18 @@ class WorkspaceReader(BugReader):
     def witness_of(self, finding: int) -> WitnessRow | None:
         """What is said about a bug that is a witness; None if it is none."""
         rows = self._read(WitnessRow, f"{WITNESS_ROWS} WHERE w.finding = ?", finding)
+        return next(iter(rows), None)
+
+    def attempt_on(self, bug: BugRow) -> WitnessRow | None:
+        """What became of a bug's root cause when it was minimized; None if it was not."""
+        rows = self._read(
+            WitnessRow,
+            f"{WITNESS_ROWS} WHERE w.step IS NULL AND "
+            "CASE WHEN ?1 IS NULL THEN w.bug = ?2 ELSE w.root_cause = ?1 END "
+            "ORDER BY w.same, w.id LIMIT 1",
+            bug.root_cause,
+            bug.id,
+        )
         return next(iter(rows), None)
 
     def patterns(self) -> list[PatternRow]:

@@ -25,7 +25,7 @@ from engine.task.task import Task
 from engine.usecases.better_plan import FoundPlan, find_better_plan
 from engine.usecases.export import export_bundles
 from engine.usecases.localize import Localized, LocalizeOptions, Localizing, localize
-from engine.usecases.minimize import MinimizeOptions, WitnessResult, minimize, witness_text
+from engine.usecases.minimize import MinimizeOptions, WitnessResult, minimize, result_text
 from engine.usecases.verify import verify
 from engine.verify.stored import VerifyOptions
 
@@ -139,9 +139,9 @@ class BugJobs(QObject):
 
     @Slot(object)
     def _on_minimized(self, results: tuple[WitnessResult, ...]) -> None:
-        details = "\n".join(map(witness_text, results))
+        details = "\n".join(map(result_text, results))
         if len(results) == 1:
-            self._context.messages.info(witness_text(results[0]))
+            self._context.messages.info(result_text(results[0]))
             return
         found = sum(item.verified for item in results)
         self._context.messages.info(f"{found} of {len(results)} bugs have a witness.", details)

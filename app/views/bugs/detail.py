@@ -24,7 +24,7 @@ from engine.records.localization import Localization
 from engine.report.state_facts import state_facts
 from engine.report.trace import evidence_trace, plan_trace, policy_trace
 from engine.task.task import Task
-from engine.workspace.rows import Bug, BugRow
+from engine.workspace.rows import Bug, BugRow, WitnessRow
 
 TABS_WIDTH = 350
 """The minimum width, so that the plans keep most of the room."""
@@ -41,6 +41,7 @@ class Known:
     task: Task
     localization: Localization | None
     history: History
+    minimized: WitnessRow | None = None  # what became of its root cause
     found_plan: tuple[int, ...] | None = None  # better than the policy, but not the evidence
 
 
@@ -131,7 +132,7 @@ class BugDetail(QWidget):
         )
         self.header.show_bug(bug.row)
         self.header.show_comparison(comparison)
-        self.evidence.show_bug(bug, task, known.history, comparison)
+        self.evidence.show_bug(bug, task, known.history, comparison, known.minimized)
         if is_new_task:
             self.picture.show_task(None)  # the cursor is not yet in a state of the new task
         self.cursor_at.show_comparison(comparison, keep_place=same)

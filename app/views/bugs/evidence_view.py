@@ -15,10 +15,11 @@ from app.widgets.labels import VerdictLine
 from engine.records.evidence import Morph, State, Walk
 from engine.report.bug_text import explain
 from engine.report.localization_text import why_bad
+from engine.report.pattern_text import attempt_text
 from engine.report.words import count_text
 from engine.task.successors import successor
 from engine.task.task import Task
-from engine.workspace.rows import Bug
+from engine.workspace.rows import Bug, WitnessRow
 
 CHECKING = "Checking…"
 _SIGNS = {"proven": "check", "bad": "error"}
@@ -36,7 +37,7 @@ class EvidenceView(QWidget):
         self.setObjectName("evidence-view")
         self._theme = theme
         self._states: dict[str, tuple[str, State, State | None]] = {}
-        self._shown: tuple[Bug, Task, str, PlanComparison] | None = None
+        self._shown: tuple[Bug, Task, str, PlanComparison, WitnessRow | None] | None = None
         self.verify_button = button(
             "Verify",
             "verify-bug",
@@ -79,9 +80,10 @@ class EvidenceView(QWidget):
         task: Task,
         history: list[tuple[int, int | None, float]],
         comparison: PlanComparison,
+        minimized: WitnessRow | None = None,
     ) -> None:
         self._states = chain_states(bug, task)
-        self._shown = (bug, task, _history_text(history), comparison)
+        self._shown = (bug, task, _history_text(history), comparison, minimized)
         self.plan_button.setVisible(not bug.finding.evidence.is_plan)
         self._render()
 
@@ -107,13 +109,14 @@ class EvidenceView(QWidget):
     def _render(self) -> None:
         if self._shown is None:
             return
-        bug, task, history, comparison = self._shown
+        bug, task, history, comparison, minimized = self._shown
         sentences = [self._linked(sentence) for sentence in explain(bug, task)]
         items = "".join(f'<li style="margin-bottom:8px">{item}</li>' for item in sentences)
         muted = self._theme.color("muted").name()
         self.text.setHtml(
             f'<ol style="margin-left:-16px">{items}</ol><p style="color:{muted}">{history}</p>'
             + _bad_steps(comparison, task, muted)
+            + _smallest_witness(minimized)
         )
 
     def _linked(self, sentence: str) -> str:
@@ -154,6 +157,14 @@ def _bad_steps(comparison: PlanComparison, task: Task, muted: str) -> str:
     steps = f'<ul style="margin-left:-16px">{"".join(items)}</ul>' if items else ""
     title = "<p><b>Bad steps</b></p>" if items else ""
     return f'{title}{steps}<p style="color:{muted}">{effort}</p>'
+
+
+def _smallest_witness(minimized: WitnessRow | None) -> str:
+    """Return what became of the bug when it was minimized; empty if it was not."""
+    if minimized is None:
+        return ""
+    text = attempt_text(minimized.attempt, minimized.finding, minimized.pattern)
+    return f"<p><b>Smallest witness</b></p><p>{html.escape(text)}</p>"
 
 
 def chain_states(bug: Bug, task: Task) -> dict[str, tuple[str, State, State | None]]:

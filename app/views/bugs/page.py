@@ -38,14 +38,14 @@ from engine.errors import PlumblineError
 from engine.records.localization import Localization
 from engine.records.verification import Standing, Verification
 from engine.report.bug_text import tested_text
-from engine.report.pattern_text import pattern_titles
+from engine.report.pattern_text import attempt_text, pattern_titles
 from engine.report.verification_text import bug_text, headline, summary_lines
 from engine.usecases.better_plan import FoundPlan
 from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
 from engine.workspace.filter import Term
-from engine.workspace.rows import Bug, BugRow, StateCounts
+from engine.workspace.rows import Bug, BugRow, StateCounts, WitnessRow
 
 MAX_DRAGGED_FILES = 100
 _TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: "muted"}
@@ -336,14 +336,21 @@ class BugsPage(Page):
 
     def _show_bug(self, number: int) -> None:
         self._bug_query.ask(
-            lambda store: (store.bug(number), store.localization(number), store.history(number))
+            lambda store: (
+                bug := store.bug(number),
+                store.localization(number),
+                store.history(number),
+                store.attempt_on(bug.row),
+            )
         )
 
     def _cannot_show(self, error: PlumblineError) -> None:
         self.context.messages.error(f"Cannot show bug {self._bug}: {error}")
 
-    def _show_whole(self, whole: tuple[Bug, Localization | None, History]) -> None:
-        bug, found, history = whole
+    def _show_whole(
+        self, whole: tuple[Bug, Localization | None, History, WitnessRow | None]
+    ) -> None:
+        bug, found, history, minimized = whole
         number = bug.row.id
         if number != self._bug or self._bug_query.is_waiting:
             return  # the user has selected another bug, or the bug has changed
@@ -358,7 +365,7 @@ class BugsPage(Page):
         plan = self._found_plans.get(number)
         if plan is None and found is not None and not bug.finding.evidence.is_plan:
             plan = found.better_plan
-        self.detail.show_known(Known(bug, task, found, history, plan))
+        self.detail.show_known(Known(bug, task, found, history, minimized, plan))
         self._show_localizing()
         if self._wants_bad_step:
             self._wants_bad_step = False
@@ -421,10 +428,18 @@ class BugsPage(Page):
         rows = [] if cause is None else self.table.kept_bugs_of_cause(cause)
         self.feed.take(sorted({bug, *rows}))
         self._hide_empty_columns()
+        if self._bug in {bug, *rows}:
+            self._show_bug(self._bug)
         self.feed.tell_others()
 
     def show_pattern(self, row: BugRow) -> None:
         """Show the pattern of a bug in a window of its own, or how to find it."""
+        known = self.detail.known
+        tried = None if known is None or known.bug.row.id != row.id else known.minimized
+        if row.pattern is None and tried is not None:
+            text = attempt_text(tried.attempt, tried.finding, tried.pattern)
+            self.context.messages.info(f"Bug {row.id}: {text}")
+            return
         if row.pattern is None:
             text = f"Bug {row.id} has no pattern yet; minimize it first."
             self.context.messages.info(text, actions=[("Minimize", self.actions_of.minimize)])

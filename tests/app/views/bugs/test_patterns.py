@@ -21,9 +21,9 @@ from engine.workspace.workspace import Workspace
 PATIENCE = 300_000
 
 
-def first_bug(path: Path) -> int:
+def first_bug(path: Path, policy: str = "builtin:hadd") -> int:
     with Workspace.open(path) as store:
-        return next(row.id for row in store.bugs() if row.policy == "builtin:hadd")
+        return next(row.id for row in store.bugs() if row.policy == policy)
 
 
 @pytest.fixture
@@ -100,3 +100,31 @@ def test_a_bug_without_a_pattern_says_how_to_find_it(qtbot: QtBot, page: BugsPag
     with qtbot.waitSignal(page.context.messages.posted) as posted:
         page.actions_of.by_name["pattern"].trigger()
     assert "minimize it first" in posted.args[0].text
+
+
+def test_what_became_of_a_bug_stays_in_its_evidence(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], minimized: tuple[Path, int]
+) -> None:
+    path, bug = minimized
+    page = make_page(path)
+    page.show_item(bug)
+    evidence = page.detail.evidence.text
+    qtbot.waitUntil(lambda: "witness: bug" in evidence.toPlainText(), timeout=PATIENCE)
+    dialog_of(qtbot, page).findChild(QPushButton, "pattern-delete").click()
+    qtbot.waitUntil(lambda: "witness" not in evidence.toPlainText(), timeout=PATIENCE)
+
+
+def test_a_bug_that_has_no_witness_says_why(
+    qtbot: QtBot, workspace: Path, make_page: Callable[[Path], BugsPage]
+) -> None:
+    bug = first_bug(workspace, "builtin:random")
+    (found,) = minimize(NULL_LINK, workspace, [bug], NO_CONSENT)
+    assert found.witness is None
+    page = make_page(workspace)
+    page.show_item(bug)
+    evidence = page.detail.evidence.text
+    why = f"No witness: {found.attempt.reason}."
+    qtbot.waitUntil(lambda: why in evidence.toPlainText(), timeout=PATIENCE)
+    with qtbot.waitSignal(page.context.messages.posted) as posted:
+        page.actions_of.by_name["pattern"].trigger()
+    assert posted.args[0].text == f"Bug {bug}: {why}"
