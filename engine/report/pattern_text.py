@@ -1,7 +1,7 @@
 """Patterns of mistakes in words: only what is proven, never a reason.
 
-Objects are named by type and letter in the order of the certificate, so that all witnesses of a
-pattern read the same.
+Objects have letters in the order of the actions of a witness and of its certificate, so that all
+witnesses of a pattern read the same.
 """
 
 from __future__ import annotations
@@ -33,25 +33,6 @@ STOPPED_TEXTS = {
 }
 
 
-def shown_names(certificate: Certificate) -> tuple[str, ...]:
-    """A name per object: `island A`, `island B`, `robot`; constants keep theirs.
-
-    No letter is given twice: actions are written with letters alone.
-    """
-    count = Counter(certificate.colors)
-    given = 0
-    names = []
-    for color in certificate.colors:
-        if color.startswith("="):
-            names.append(color[1:])
-        elif count[color] == 1:
-            names.append(color)
-        else:
-            names.append(f"{color} {letter(given)}")
-            given += 1
-    return tuple(names)
-
-
 def letter(number: int) -> str:
     """A, B, ..., Z, AA, AB, ..."""
     text = ""
@@ -61,10 +42,27 @@ def letter(number: int) -> str:
     return text
 
 
-def short_names(certificate: Certificate, order: Sequence[str]) -> dict[str, str]:
-    """By the names of a witness, what its objects are called within an action: `A`, `robot`."""
-    names = shown_names(certificate)
-    return {own: name.rpartition(" ")[2] for own, name in zip(order, names, strict=True)}
+def short_names(certificate: Certificate, witness: Witness) -> dict[str, str]:
+    """By the names of a witness, what its objects are called in a title: `A`, `robot`.
+
+    Letters come in the order in which a title has them, and none is given twice, as actions say
+    nothing of types. The only object of a type is called by it; constants keep their names.
+    """
+    count = Counter(certificate.colors)
+    colors = dict(zip(witness.order, certificate.colors, strict=True))
+    actions = " ".join([witness.action, *witness.better_actions]).split(" ")
+    names: dict[str, str] = {}
+    given = 0
+    for own in dict.fromkeys([word for word in actions if word in colors] + list(witness.order)):
+        color = colors[own]
+        if color.startswith("="):
+            names[own] = color[1:]
+        elif count[color] == 1:
+            names[own] = color
+        else:
+            names[own] = letter(given)
+            given += 1
+    return names
 
 
 def action_text(action: str, names: Mapping[str, str]) -> str:
@@ -75,7 +73,7 @@ def action_text(action: str, names: Mapping[str, str]) -> str:
 
 def pattern_title(certificate: Certificate, witness: Witness) -> str:
     """`sail A B instead of sail A C: never reaches the goal`."""
-    names = short_names(certificate, witness.order)
+    names = short_names(certificate, witness)
     bad = action_text(witness.action, names) or "nothing"
     better = [action_text(action, names) for action in witness.better_actions]
     if len(better) > 2:
@@ -117,11 +115,14 @@ def pattern_facts(pattern: PatternBugs) -> list[str]:
     about = pattern.about
     better = ", ".join(f"({action})" for action in about.better_actions)
     bad = f"({about.action})" if about.action else "no action"
+    title = pattern_title(pattern.certificate, about).split(": ")[0].split(" ")
+    letters = short_names(pattern.certificate, about)
+    named = [f"{name} is {own}" for own, name in letters.items() if name in title and own != name]
     gap = "the policy fails" if pattern.fails else f"largest gap {pattern.largest_gap}"
     problems = ", ".join(pattern.problems[:MAX_NAMES])
     more = "" if len(pattern.problems) <= MAX_NAMES else ", …"
     return [
-        f"Policy: {bad}. Optimal: {better}.",
+        f"Policy: {bad}. Optimal: {better}." + (f" Here {', '.join(named)}." if named else ""),
         f"{_count(len(pattern.bugs), 'bug')}, {_count(len(pattern.root_causes), 'root cause')} "
         f"in {_count(len(pattern.problems), 'problem')} ({problems}{more}); {gap}.",
         f"Witness: bug {pattern.witness}, {_count(about.after.objects, 'object')} of "
