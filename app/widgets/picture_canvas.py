@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QEasingCurve,
     QEvent,
@@ -141,6 +143,8 @@ class PictureCanvas(QGraphicsView):
         items = self.picture.items if self.picture else ()
         boxes = [item for item in items if isinstance(item, Box) and item.edge == "accent"]
         acting = [box for box in boxes if box.object or box.key.endswith("/target")]
+        if not self._zoomed:
+            self._make_room(acting)
         room = self.mapToScene(self.viewport().rect()).boundingRect()
         around = QRectF()
         for box in sorted(acting, key=lambda box: box.w * box.h):
@@ -149,6 +153,16 @@ class PictureCanvas(QGraphicsView):
                 around = place
         if not room.contains(around):
             self.centerOn(around.center())
+
+    def _make_room(self, acting: Sequence[Box]) -> None:
+        """Draw smaller, as long as it can be read, where boxes lie too far apart to be seen."""
+        whole = QRectF()
+        for box in acting:
+            whole = whole.united(QRectF(box.x, box.y, box.w, box.h))
+        size, scale = self.viewport().size(), self.transform().m11()
+        wanted = min(size.width() / (whole.width() + 1), size.height() / (whole.height() + 1))
+        if MIN_FIT <= wanted < scale:
+            self.scale(wanted / scale, wanted / scale)
 
     def zoom(self, factor: float) -> None:
         self._zoomed = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 
@@ -12,6 +14,8 @@ ICON = 16
 MIN_OBJECT_LENGTH = 3
 MIN_NAME_LENGTH = 4
 """Of an action, with the bracket before it."""
+_WORD = re.compile(r"[^\W\d_]+")
+_BESIDE_LETTER = re.compile(r"(?<=[^\W\d_])[-_]")
 
 
 def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
@@ -24,30 +28,38 @@ def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
 def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
     """A long ground action with as much of its name and of its objects as there is room for.
 
-    Objects lose their middles, because names often differ at their ends; long ones lose more. The
-    name loses its end only when objects have nothing left to lose: it says what happens.
+    Objects lose letters first, long words more of them. The name loses its end only when objects
+    have nothing left to lose: it says what happens.
     """
     if metrics.horizontalAdvance(action) <= width:
         return action
     name, *objects = action.removesuffix(")").split(" ")
     end = ")" if action.endswith(")") else ""
     longest = max(map(len, objects), default=0)
-    least = MIN_OBJECT_LENGTH
-    sizes = [(len(name), most) for most in range(longest, least - 1, -1)]
-    sizes += [(most, least) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
+    sizes = [(len(name), most) for most in range(longest, 0, -1)]
+    sizes += [(most, 1) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
     for name_length, most in sizes:
-        short = [_shortened(item, most) for item in objects]
-        text = f"{' '.join([_shortened(name, name_length, ends=False), *short])}{end}"
+        short = [_short_object(item, most) for item in objects]
+        text = f"{' '.join([_short_name(name, name_length), *short])}{end}"
         if metrics.horizontalAdvance(text) <= width:
             return text
     return metrics.elidedText(action, Qt.TextElideMode.ElideMiddle, width)
 
 
-def _shortened(name: str, most: int, *, ends: bool = True) -> str:
-    """Shorten a text to a number of letters, with dots for the rest."""
-    if len(name) <= most:
-        return name
-    return f"{name[: most - 3]}…{name[-2:]}" if ends else f"{name[: most - 1]}…"
+def _short_object(name: str, most: int) -> str:
+    """With at most this many letters per word if it has a number: `cit-loc-3`, and then `cl3`.
+
+    Others lose their middles, because names often differ at their ends.
+    """
+    if not name[-1].isdigit():
+        most = max(most, MIN_OBJECT_LENGTH)
+        return name if len(name) <= most else f"{name[: most - 3]}…{name[-2:]}"
+    short = _WORD.sub(lambda found: found[0][:most], name)
+    return _BESIDE_LETTER.sub("", short) if most == 1 else short
+
+
+def _short_name(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def icon_place(left: int, rect: QRect) -> QRect:

@@ -48,3 +48,17 @@ def test_actions_that_differ_in_the_middle_of_an_object(qapp: object, letters: i
     shown = [elider.shown(metrics, action, width, lambda: ACTIONS) for action in ACTIONS]
     assert len(set(shown)) == len(ACTIONS)
     assert max(map(metrics.horizontalAdvance, shown)) <= width
+
+
+def test_objects_with_numbers_are_cut_as_people_cut_them(qapp: object) -> None:
+    metrics = QFontMetrics(QFont("DejaVu Sans Mono"))
+    action = "(pick-up truck-1 city-loc-12 package-2 tile-3-1 robot)"
+
+    def shown(letters: int) -> str:
+        return elided_action(metrics, action, metrics.horizontalAdvance("m" * letters))
+
+    assert shown(len(action)) == action
+    assert shown(len(action) - 1) == "(pick-up truck-1 city-loc-12 packag-2 tile-3-1 robot)"
+    assert shown(44) == "(pick-up tru-1 cit-loc-12 pac-2 til-3-1 …ot)"
+    assert shown(32) == "(pick-up t1 cl12 p2 t3-1 …ot)"
+    assert shown(28) == "(pick-… t1 cl12 p2 t3-1 …ot)"

@@ -103,6 +103,11 @@ def test_a_picture_that_is_too_large_shows_what_the_step_is_about(
     view.canvas.show_picture(Scene(4000, 4000, (near, legend), "", ""))
     part = view.canvas.mapToScene(view.canvas.viewport().rect()).boundingRect()
     assert part.contains(near.x, near.y)
+    target = Box("town/target", 400, 60, 60, 20, edge="accent", object="town")
+    view.canvas.show_picture(Scene(4000, 4000, (near, target, legend), "", ""))
+    part = view.canvas.mapToScene(view.canvas.viewport().rect()).boundingRect()
+    assert part.contains(near.x, near.y)
+    assert part.contains(target.x + target.w, target.y)
 
 
 def test_play_goes_to_the_end_and_stops_or_begins_again(
