@@ -115,8 +115,8 @@ class EvidenceView(QWidget):
         muted = self._theme.color("muted").name()
         self.text.setHtml(
             f'<ol style="margin-left:-16px">{items}</ol><p style="color:{muted}">{history}</p>'
-            + _bad_steps(comparison, task, muted)
             + _smallest_witness(minimized)
+            + _bad_steps(comparison, task, muted)
         )
 
     def _linked(self, sentence: str) -> str:

@@ -36,7 +36,7 @@ def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
     name, *objects = action.removesuffix(")").split(" ")
     end = ")" if action.endswith(")") else ""
     longest = max(map(len, objects), default=0)
-    sizes = [(len(name), most) for most in range(longest, 0, -1)]
+    sizes = [(len(name), most) for most in (*range(longest, MIN_OBJECT_LENGTH - 1, -1), 1)]
     sizes += [(most, 1) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
     for name_length, most in sizes:
         short = [_short_object(item, most) for item in objects]
