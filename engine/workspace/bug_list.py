@@ -184,7 +184,7 @@ class _Listing:
     def _scan(self, columns: Sequence[_Column]) -> list[Numbers]:
         where = self._conditions.all_of(self._query.terms)
         parts = [
-            f"group_concat(ifnull({column.sql}, ''), char(31))"
+            f"group_concat(replace(ifnull({column.sql}, ''), char(31), ' '), char(31))"
             if column.is_text
             else f"group_concat(ifnull({column.sql}, {NONE}))"
             for column in columns
