@@ -83,7 +83,7 @@ class PatternChange(StrEnum):
     NEW = "new"
     GONE = "gone"
     STILL = "still there"
-    NOT_EXAMINED = "not examined"  # bugs of the other campaign were not minimized
+    NOT_EXAMINED = "not examined"  # bugs of the other campaign have no smallest witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,13 @@ class ComparedPattern:
 def compare_patterns(store: WorkspaceReader, before: int, after: int) -> list[ComparedPattern]:
     """The patterns of two campaigns; by keys, so problems and policies may differ.
 
-    That a campaign does not have a pattern is known only if all its bugs were minimized.
+    That a campaign does not have a pattern is known only if all its bugs have smallest witnesses.
     """
-    minimized = {row.root_cause for row in store.witnesses() if row.step is None}
+    minimized = {
+        row.root_cause
+        for row in store.witnesses()
+        if row.step is None and row.pattern is not None and row.attempt.minimal
+    }
     rows = {campaign: store.bugs(campaign) for campaign in (before, after)}
     examined = {
         campaign: all(row.root_cause is not None and row.root_cause in minimized for row in bugs)
