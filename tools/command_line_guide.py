@@ -24,7 +24,7 @@ HEAD = """\
 - With `--json` a command prints exactly one JSON document on the standard output; messages and
   progress go to the standard error.
 - Exit codes: 0 done or yes, 1 the answer is no, 2 the input is wrong, 3 a limit was reached
-  without an answer, 70 a defect of Plumbline, 130 interrupted.
+  without an answer, 70 internal error, 130 interrupted.
 """
 
 

@@ -65,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dominance",
         metavar="atomic|merged[:TRANSITIONS]",
-        help="try the dominance criteria first (default of the algorithm dominance: atomic)",
+        help="try the dominance criteria first (default for --algorithm dominance: atomic)",
     )
     parser.add_argument(
         "--no-greedy",

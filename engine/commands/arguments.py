@@ -27,7 +27,7 @@ def add_task_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_unit_costs(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--unit-costs", action="store_true", help="count every action as cost 1")
+    parser.add_argument("--unit-costs", action="store_true", help="let every action cost 1")
 
 
 def add_seed(parser: argparse._ActionsContainer, what: str) -> None:

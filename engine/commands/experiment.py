@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         metavar="DIR",
-        help="a folder of domains: each has domain.pddl, problems/ and policies (repeatable)",
+        help="a folder of domains: each has domain.pddl, problems/ and policies; may be repeated",
     )
     suites.add_argument("--domain", type=Path, metavar="DOMAIN.pddl", help="a domain")
     suites.add_argument("--problem", nargs="+", metavar="PROBLEM.pddl", help="its problems")

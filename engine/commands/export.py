@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--unit",
         type=int,
         metavar="N",
-        help="unit to export for the reference tools (default: the only one)",
+        help="unit to export for the reference tools; may be omitted if there is only one",
     )
 
 

@@ -11,6 +11,7 @@ from engine.commands.arguments import (
     add_limits,
     add_seed,
     add_task_argument,
+    count,
     load_task_argument,
     seconds_left,
 )
@@ -38,14 +39,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--horizon",
-        type=int,
+        type=count,
         default=50,
+        metavar="N",
         help="policy steps that a bias looks ahead, 0 for whole runs (default: %(default)s)",
     )
     parser.add_argument(
         "--budget",
-        type=int,
+        type=count,
         default=200,
+        metavar="N",
         help="policy evaluations per walk step, 0 for no limit (default: %(default)s)",
     )
     parser.add_argument(
@@ -117,7 +120,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for option in ("size", "walk_length", "horizon", "budget"):
+    for option in ("size", "walk_length"):
         if getattr(args, option) < 1:
             raise UsageError(f"--{option.replace('_', '-')} must be at least 1")
     if not args.out.resolve().parent.is_dir():

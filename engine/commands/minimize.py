@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--same",
         choices=[same.value for same in Same],
         default=DEFAULT_OPTIONS.same.value,
-        help="what has to stay the same: the ground action and an action that is better "
+        help="what has to stay the same: the ground action and a better action "
         "(default), the action schema alone, or also the loss",
     )
     parser.add_argument(
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-policies",
         action="store_true",
-        help="also run plug-ins that the workspace names; they run with your rights",
+        help="also run plug-ins that the workspace names; they run with your permissions",
     )
     add_limits(parser, time="seconds for all root causes together")
     parser.epilog = "Exit code 1: a root cause has no verified witness; the result says why."

@@ -17,7 +17,9 @@ SHOWN = 12
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_policy_argument(parser)
-    parser.add_argument("--domain", metavar="D", help="check whether the policy fits this domain")
+    parser.add_argument(
+        "--domain", metavar="DOMAIN", help="check whether the policy fits this domain"
+    )
     parser.epilog = "Exit code 1: the policy does not fit the domain."
 
 

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="PATH",
-        help="where to save it (default: where it was, or beside what is there now)",
+        help="where to save it (default: its original place, or beside the file that is there)",
     )
     parser.epilog = "Without --backup, lists the backups, the newest first. Never replaces a file."
 

@@ -27,13 +27,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="verify only this bug; may be repeated",
     )
-    parser.add_argument("--domain", metavar="D", help="your domain, to compare with the stored one")
-    parser.add_argument("--problem", nargs="+", default=(), metavar="P", help="your problems")
+    parser.add_argument(
+        "--domain", metavar="DOMAIN", help="your domain, to compare with the stored one"
+    )
+    parser.add_argument("--problem", nargs="+", default=(), metavar="PROBLEM", help="your problems")
     parser.add_argument(
         "--policy",
         nargs="+",
         default=(),
-        metavar="F",
+        metavar="POLICY",
         help="your policies; plug-ins and servers that are named here are run",
     )
     parser.add_argument(
@@ -46,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-policies",
         action="store_true",
-        help="also run plug-ins, which are programs, and ask policy servers",
+        help="also run plug-ins, which are programs, and contact policy servers",
     )
     add_time_limit(parser, "stop after this many seconds; the rest is undecided")
     parser.epilog = "Exit code 1: a claim is false; 3: none is false, but some are undecided."

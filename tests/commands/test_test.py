@@ -47,6 +47,7 @@ def test_biases_watch_a_policy(tmp_path: Path, capsys) -> None:
     assert cli.main(words) == ExitCode.BAD_INPUT
     assert "--policy" in capsys.readouterr().err
     assert cli.main([*words, *POLICY, "--novelty", "2"]) == ExitCode.DONE
+    assert cli.main([*words, *POLICY, "--horizon", "0", "--budget", "0"]) == ExitCode.DONE
 
 
 def test_flags_carry_evidence_that_verifies(pool: Path, capsys) -> None:
