@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import IO, Any, Protocol
@@ -31,10 +33,13 @@ class ProgressBar(Protocol):
 
 
 class ConsoleLink(Link):
-    """The link of a command."""
+    """The link of a command, which is cancelled after `seconds`."""
 
-    def __init__(self, bar: ProgressBar, hear: Callable[[Any], object]) -> None:
+    def __init__(
+        self, bar: ProgressBar, hear: Callable[[Any], object], seconds: float | None
+    ) -> None:
         self._control, self._bar, self._hear = Control(), bar, hear
+        self._end = math.inf if seconds is None else time.monotonic() + seconds
         self.interrupted = False  # by the user, not by the time limit
 
     @property
@@ -48,6 +53,8 @@ class ConsoleLink(Link):
         self._bar.update(done, text, total)
 
     def cancelled(self) -> bool:
+        if time.monotonic() >= self._end:  # the timer may be late on a busy machine
+            self._control.cancel()
         return self._control.cancelled
 
     def interrupt(self) -> None:
@@ -112,7 +119,7 @@ class Console:
         Ctrl-C ends everything at once, unless the work `keeps_results` and stops by itself.
         """
         with self.progress(title) as bar:
-            link = ConsoleLink(bar, hear)
+            link = ConsoleLink(bar, hear, seconds)
             timer = None
             if seconds is not None:
                 timer = threading.Timer(seconds, link.control.cancel)
