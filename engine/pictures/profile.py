@@ -7,23 +7,23 @@ bounded. docs/formats.md, "Animation profiles", describes the language as it is 
 from __future__ import annotations
 
 import base64
-import binascii
 import difflib
+import json
 import math
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from engine.errors import Location, ProfileError
-from engine.files import read_text
+from engine.files import read_text, resource
 from engine.pddl.diagnostics import MalformedError
 from engine.pddl.model import Domain
 from engine.pddl.sexpr import Block, Node, Word, parse_file
-from engine.pictures.css_colors import CSS_COLORS
 
 MAX_BYTES = 16 * 2**20
 MAX_NESTING = 14
@@ -33,8 +33,7 @@ MAX_PROPERTIES = 100
 MAX_WARNINGS = 100
 MAX_IMAGE_BYTES = 4 * 2**20
 MAX_IMAGE_SIDE = 4096
-MAX_PIXELS = 4096 * 4096
-"""Of all images together: a small file may hold images that are huge when they are painted."""
+"""All images together have at most that, squared: a small file may hold huge ones."""
 MAX_NUMBER = 1e6
 MAX_SHOWN = 60
 """Characters of a name in a warning."""
@@ -166,26 +165,24 @@ class _Reader:
 
     def read(self, blocks: Sequence[Block]) -> Profile:
         profile, unknown = self._profile, 0
+        readers = {":visual": self._visual, ":image": self._image}
         for block in blocks:
-            if _head(block) == ":visual":
-                self._visual(block)
-            elif _head(block) == ":image":
-                self._image(block)
+            if _head(block) in readers:
+                readers[_head(block)](block)
             elif _head(block) != ":predicate":
-                known = (":predicate", ":visual", ":image")
-                self._fail(block, f"unknown block '{_head(block)}'", known)
+                self._fail(block, f"unknown block '{_head(block)}'", (":predicate", *readers))
         for block in blocks:
-            if _head(block) == ":predicate":
-                unknown += not self._predicate(block)
+            unknown += _head(block) == ":predicate" and not self._predicate(block)
         if unknown * 2 > len(profile.predicates) + unknown:
             message = f"{unknown} predicates are not in the domain"
             raise ProfileError(message, Location(profile.path), "made for another domain?")
         used = {str(v.properties.get("prefabimage") or "") for v in profile.visuals} - {""}
-        missing = sorted(used - profile.images.keys())
-        missing = missing[: MAX_WARNINGS - len(profile.warnings)]
-        profile.warnings.extend(
-            f"no image '{name[:MAX_SHOWN]}': drawn as a rectangle" for name in missing
-        )
+        missing = [
+            f"no image '{n[:MAX_SHOWN]}': drawn as a rectangle"
+            for n in sorted(used)
+            if n not in profile.images
+        ]
+        profile.warnings.extend(missing[: MAX_WARNINGS - len(profile.warnings)])
         return profile
 
     def _place(self, item: Node) -> Location:
@@ -200,12 +197,10 @@ class _Reader:
             self._profile.warnings.append(f"{self._place(item)}: {text}")
 
     def _ignore(self, item: Node, name: str, known: Iterable[str]) -> None:
-        if len(self._profile.warnings) == MAX_WARNINGS:
-            return  # to look for near words takes longer than to read them
-        name = name[:MAX_SHOWN]
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        self._warn(item, f"'{name}' is ignored{hint}")
+        if len(self._profile.warnings) < MAX_WARNINGS:  # to look for near words takes long
+            near = difflib.get_close_matches(name[:MAX_SHOWN], known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            self._warn(item, f"'{name[:MAX_SHOWN]}' is ignored{hint}")
 
     def _parts(self, items: Iterable[Node], known: Sequence[str]) -> dict[str, list[Node]]:
         """What follows each keyword."""
@@ -220,14 +215,14 @@ class _Reader:
                 parts.setdefault(at, []).append(item)
         return parts
 
-    def _pairs(self, items: Iterable[Node], what: str) -> Iterator[tuple[Block, str, Word]]:
+    def _pairs(self, items: Iterable[Node], what: str) -> Iterator[tuple[Word, Word]]:
         """Blocks of a name and a word."""
         for item in items:
-            if not isinstance(item, Block) or len(item.items) != 2 or not _head(item):
-                self._fail(item, f"{what} is '(name value)'")
-            if not isinstance(item.items[1], Word):
-                self._fail(item, "a value is one word")
-            yield item, _head(item), item.items[1]
+            match item:
+                case Block(items=(Word() as name, Word() as value)):
+                    yield name, value
+                case _:
+                    self._fail(item, f"{what} is '(name value)', the value one word")
 
     def _visual(self, block: Block) -> None:
         parts = self._parts(block.items[1:], (":type", ":objects", ":properties"))
@@ -235,7 +230,7 @@ class _Reader:
         if kind not in known:
             self._fail(block, f"unknown type of visual '{kind}'", known)
         pairs = self._pairs(_inner(parts[":properties"]), "a property")
-        properties = {name: self._value(word, name) for _, name, word in pairs}
+        properties = {n.text.lower(): self._value(word, n.text.lower()) for n, word in pairs}
         if len(properties) > MAX_PROPERTIES:
             self._fail(block, "more than 100 properties")
         objects = tuple(_names(parts[":objects"]))
@@ -249,20 +244,24 @@ class _Reader:
             text = "".join(part.text for part in item.items[1:] if isinstance(part, Word))
             try:
                 data = base64.b64decode(text, validate=True)
-                problem = _image_problem(data) or self._too_many_pixels(data)
-            except (binascii.Error, ValueError):
+                problem = self._image_problem(data)
+            except ValueError:
                 data, problem = b"", "its data is not base64"
             if problem:
                 self._warn(item, f"image '{_head(item)[:MAX_SHOWN]}' is not used: {problem}")
             else:
                 self._profile.images.setdefault(_head(item), data)
 
-    def _too_many_pixels(self, data: bytes) -> str:
-        width, height = image_size(data) or (0, 0)
-        self._pixels += width * height
-        if self._pixels <= MAX_PIXELS:
-            return ""
-        return "the images have more than 16 million pixels together"
+    def _image_problem(self, data: bytes) -> str:
+        """Why an image is not drawn."""
+        size = image_size(data)
+        if size is None or len(data) > MAX_IMAGE_BYTES:
+            return "it is larger than 4 MB" if size else "it is no PNG, JPEG or WebP"
+        if max(size) > MAX_IMAGE_SIDE:
+            return "it is larger than 4096 pixels"
+        self._pixels += size[0] * size[1]
+        is_much = self._pixels > MAX_IMAGE_SIDE**2
+        return "the images have more than 16 million pixels together" if is_much else ""
 
     def _predicate(self, block: Block) -> bool:
         """Read the rules of a predicate; False if the domain does not have it."""
@@ -338,11 +337,11 @@ class _Reader:
         blocks = {_head(part): part.items[1:] for part in item.items if isinstance(part, Block)}
         objects = tuple(_names(blocks.get("objects", ())))
         settings: dict[str, float] = dict(FUNCTIONS[name].settings)
-        for block, key, word in self._pairs(blocks.get("settings", ()), "a setting"):
-            if key in settings:
-                settings[key] = self._number(word.text, block)
+        for key, word in self._pairs(blocks.get("settings", ()), "a setting"):
+            if key.text.lower() in settings:
+                settings[key.text.lower()] = self._number(word.text, word)
             else:
-                self._ignore(block, key, settings)
+                self._ignore(key, key.text.lower(), settings)
         least = len(FUNCTIONS[name].needs)
         if len(objects) < least or not names.issuperset(objects):
             self._fail(item, f"'{name}' needs {least} parameters or custom objects")
@@ -354,8 +353,7 @@ class _Reader:
             return {"null": None, "true": True, "false": False}[name]
         if NUMBER.fullmatch(name):
             return self._number(name, word)
-        colors = {"randomcolor": "random"} | CSS_COLORS
-        return colors.get(name, name) if target == "color" else name
+        return css_colors().get(name, name) if target == "color" else name
 
     def _number(self, text: str, item: Node) -> float:
         found = NUMBER.fullmatch(text.lower())
@@ -363,6 +361,13 @@ class _Reader:
         if not abs(number) <= MAX_NUMBER:
             self._fail(item, f"'{text}' is no number between -1,000,000 and 1,000,000")
         return number if found and found["rest"] else int(number)  # whatever zeros it begins with
+
+
+@cache
+def css_colors() -> dict[str, str]:
+    """The colors that SVG and CSS have names for, and that of profiles which is none."""
+    found: dict[str, str] = json.loads(resource("css_colors.json").read_text("utf-8"))
+    return found | {"randomcolor": "random"}
 
 
 def _head(node: Node) -> str:
@@ -381,25 +386,22 @@ def _names(items: Sequence[Node]) -> Iterator[str]:
                 yield part.text.lower()
 
 
-def _image_problem(data: bytes) -> str:
-    """Why an image is not drawn; sizes are read from headers, nothing is decoded."""
-    if len(data) > MAX_IMAGE_BYTES:
-        return "it is larger than 4 MB"
-    size = image_size(data)
-    if size is None:
-        return "it is no PNG, JPEG or WebP"
-    return "it is larger than 4096 pixels" if max(size) > MAX_IMAGE_SIDE else ""
-
-
 def image_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height, as the header of a PNG, WebP or JPEG says; nothing is decoded."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
-            return struct.unpack(">II", data[16:24])
+            return struct.unpack_from(">II", data, 16)
         if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
             return _webp_size(data)
-        return _jpeg_size(data) if data.startswith(b"\xff\xd8") else None
+        at = 2 if data.startswith(b"\xff\xd8") else len(data)
+        while data[at] == 0xFF:
+            marker, length, height, width = struct.unpack_from(">xBHxHH", data, at)
+            if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+                return width, height
+            at += 2 + max(length, 2)
     except (struct.error, IndexError):
-        return None
+        pass
+    return None
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
@@ -408,16 +410,5 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     if data[12:16] == b"VP8L":
         bits = int.from_bytes(data[21:25], "little")
         return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    width, height = struct.unpack("<HH", data[26:30])
+    width, height = struct.unpack_from("<HH", data, 26)
     return width & 0x3FFF, height & 0x3FFF
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 < len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
-            return width, height
-        at += 2 + max(length, 2)
-    return None

@@ -86,17 +86,17 @@ class _Evaluation:
         names = [item.name for item in (*problem.objects, *domain.constants)]
         self._index = {name: number for number, name in enumerate(names)}
         self._schemas = {action.name: schema_of(action) for action in domain.actions}
-        self._named: dict[str, int] = {}  # the last visual for a name,
-        self._begun: dict[str, int] = {}  # and for how names begin
-        for place, visual in enumerate(profile.visuals):
-            for word in visual.objects if visual.type == "predefine" else ():
-                group = self._begun if word.startswith("%") else self._named
-                group[word.removeprefix("%")] = place
-        self._lengths = sorted({len(word) for word in self._begun})
-        self._looks = {name: self._look(name) for name in names}
-        for visual in profile.visuals:
-            if visual.type == "custom":
-                self._looks |= dict.fromkeys(visual.objects, visual.properties)
+        visuals = profile.visuals
+        usual = next((v.properties for v in visuals if v.type == "default" and v.properties), {})
+        named = [v for v in visuals if v.type == "predefine"]
+        last = {word: number for number, v in enumerate(named) for word in v.objects}
+        self._looks: dict[str, Properties] = {}
+        for name in names:  # the last visual counts that has it, or the beginning of it
+            words = [name, *(f"%{name[:end]}" for end in range(len(name) + 1))]
+            best = max(last.get(word, -1) for word in words)
+            self._looks[name] = named[best].properties if best >= 0 else usual
+        for visual in (v for v in visuals if v.type == "custom"):
+            self._looks |= dict.fromkeys(visual.objects, visual.properties)
         if len(self._looks) > MAX_OBJECTS:
             raise self._too_much(f"too many objects to draw: {len(self._looks)}")
         self._tries = self._drawn = 0
@@ -104,16 +104,6 @@ class _Evaluation:
 
     def _too_much(self, text: str) -> ProfileError:
         return ProfileError(text, Location(self._profile.path), "draw without the profile")
-
-    def _look(self, name: str) -> Properties:
-        """That of the last visual that names it or how its name begins, or the first default."""
-        visuals = self._profile.visuals
-        places = [self._begun.get(name[:length], -1) for length in self._lengths]
-        last = max(self._named.get(name, -1), *places, -1)
-        if last >= 0:
-            return visuals[last].properties
-        usual = (v.properties for v in visuals if v.type == "default" and v.properties)
-        return next(usual, {})
 
     def facts(self, before: list[GroundAtom], state: State, action: str | None) -> list[GroundAtom]:
         """The facts of a stage: those that stay, then new ones by predicate, effect and objects."""
