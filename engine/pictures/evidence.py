@@ -31,7 +31,7 @@ class Evidence(Kinds):
         self.no_map = self.arithmetic | {p for p in static if self._is_inequality(p)}
         self.values = {kind for kind in self.members if self._is_value_kind(kind)}
         usable = [m for _, m in self.moves if m[0] not in self.no_map and m[0] in facts.static]
-        ends = {k for p, *at in usable for i in at for k in self.static_kinds_at(p, i)}
+        ends = {k for p, *at in usable for i in at for k in self.kinds_at((p, i))}
         self.map_kinds = ends - self.chains.keys() - self.values
         self.chain_places = set(self._chain_places())
         relations = [p for p in static if p not in self.no_map | self.chain_relations]
@@ -97,7 +97,7 @@ class Evidence(Kinds):
 
     def _is_arithmetic(self, predicate: str) -> bool:
         arity = len(self.facts.static[predicate][0]) - 1
-        at = Counter(k for i in range(arity) for k in self.static_kinds_at(predicate, i))
+        at = Counter(k for i in range(arity) for k in self.kinds_at((predicate, i)))
         return arity > 2 and max(at.values()) > 2 and not has_word(predicate, NEIGHBORS)
 
     def _is_inequality(self, predicate: str) -> bool:
@@ -123,7 +123,7 @@ class Evidence(Kinds):
     def _nets(self, kind: str, relations: list[str]) -> Iterator[Move]:
         for relation in relations:
             positions = range(len(self.facts.static[relation][0]) - 1)
-            where = [i for i in positions if kind in self.static_kinds_at(relation, i)]
+            where = [i for i in positions if kind in self.kinds_at((relation, i))]
             yield from ((relation, u, v) for u, v in combinations(where, 2))
 
     def _chain_places(self) -> Iterator[tuple[str, str]]:

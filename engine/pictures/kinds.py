@@ -49,13 +49,11 @@ class Kinds:
         return [predicate for predicate in self.facts.changing if self.arity(predicate) == arity]
 
     def kinds_at(self, slot: Slot) -> list[str]:
-        return list(dict.fromkeys(f[slot[1] + 1] for f in self.forms if f[0] == slot[0]))
+        forms = self.forms if slot[0] in self.facts.changing else self.static_forms
+        return list(dict.fromkeys(form[slot[1] + 1] for form in forms if form[0] == slot[0]))
 
     def with_kind(self, kind: str, slot: Slot) -> list[Form]:
         return [f for f in self.forms if f[0] == slot[0] and f[slot[1] + 1] == kind]
-
-    def static_kinds_at(self, predicate: str, position: int) -> set[str]:
-        return {f[position + 1] for f in self.static_forms if f[0] == predicate}
 
     def is_functional(self, kind: str, slot: Slot) -> bool:
         return any(slot in family for family in self.families[kind])

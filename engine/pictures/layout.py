@@ -267,7 +267,7 @@ class Layout:
         """Chains of places that are above each other."""
         roles, found = self.roles, []
         for kind in (kind for kind in roles.chains if kind in roles.places):
-            over = {p for p in roles.chain_relations if kind in roles.static_kinds_at(p, 0)}
+            over = {p for p in roles.chain_relations if kind in roles.kinds_at((p, 0))}
             along = [s for s in roles.facts.schemas if any(c[0] in over for c in s.conditions)]
             lifts = any(has_word(schema.name, LIFT_WORDS) for schema in along)
             if lifts or has_word(kind, FLOOR_WORDS) or any(has_word(p, UP_WORDS) for p in over):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from engine.errors import UnsupportedError
 from engine.pictures.drawing import Drawing, Step
@@ -24,12 +23,6 @@ MAX_FACTS = 60_000
 State = Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    roles: float
-    layout: float
-
-
 class Picture:
     """Roles and layout of some runs: each a list of states. Stepping only looks things up."""
 
@@ -46,7 +39,8 @@ class Picture:
         views = [[self._views.view(self._atoms(state)) for state in run] for run in shown]
         self.layout = Layout(self._views, views, fold)
         self.drawing = Drawing(self.layout, [view for run in views for view in run])
-        self.seconds = Seconds(inferred - began, time.perf_counter() - inferred)
+        ended = time.perf_counter()
+        self.seconds = {"roles": inferred - began, "layout": ended - inferred}
         self._shown = {state for run in shown for state in run}
 
     def _atoms(self, state: State) -> frozenset[tuple[str, ...]]:

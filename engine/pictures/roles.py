@@ -7,7 +7,8 @@ listed in words. So every subset of the rules gives a true picture.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.pictures.evidence import Evidence, Move
@@ -47,17 +48,14 @@ class Roles(Evidence):
         self.places: set[str] = set()  # kinds
         self.map: dict[Move, None] = {}
         self._locate()
-        slots = {(kind, slot) for kind, rows in self.location.items() for slot in rows}
-        self.virtual = {p for _, (p, _) in slots if self.arity(p) == 1}  # unary places
-        located = [
-            (f, i)
-            for kind, s in slots
-            for f in self.with_kind(kind, s)
-            if len(f) == 3
-            for i in s[1:]
-        ]
-        self.stacks = {f[0] for f, _ in located if f[1] == f[2]}
-        hosts = {f[2 - i] for f, i in located}
+        self.virtual = {
+            p for slots in self.location.values() for p, _ in slots if self.arity(p) == 1
+        }
+        binary = [(form, i) for form in self.forms if len(form) == 3 for i in (0, 1)]
+        self._located = [(form, i) for form, i in binary if self._locates(form, i)]
+        self._contents = {(f[2 - i], (f[0], 1 - i)) for f, i in self._located}
+        self.stacks = {form[0] for form, _ in self._located if form[1] == form[2]}
+        hosts = {form[2 - i] for form, i in self._located}
         self.tokens: dict[str, str] = {}  # things that are no objects, with their names
         self.global_gauges: dict[str, str] = {}  # with the kind of their values
         self._find_tokens(hosts)
@@ -204,7 +202,7 @@ class Roles(Evidence):
             slot = predicate, 0
             kinds = self.kinds_at(slot)
             told = any(slot in slots for slots in self.location.values())
-            if told or any(self._tells_contents(*rival) for rival in self._rivals(slot)):
+            if told or not self._contents.isdisjoint(self._rivals(slot)):
                 continue
             relations = {relation for moved, (relation, _, _) in self.moves if moved == slot}
             is_token = not hosts.isdisjoint(kinds)
@@ -228,23 +226,18 @@ class Roles(Evidence):
             for family in self.families[kind]:
                 yield from ((kind, other) for other in family if slot in family)
 
-    def _tells_contents(self, kind: str, slot: Slot) -> bool:
-        """Whether the slot tells what is in an object of the kind."""
-        forms = [form for form in self.with_kind(kind, slot) if len(form) == 3]
-        return any(self._locates(form, 1 - slot[1]) for form in forms)
-
     # Rule 10.
 
     def _draw_map(self, hosts: set[str]) -> None:
         slots = {slot for rows in self.location.values() for slot in rows}
         slots |= {(p, 0) for p in self.tokens}
         for slot, move in self.moves:
-            starts = self.static_kinds_at(move[0], move[1])
+            starts = self.kinds_at((move[0], move[1]))
             if slot in slots and move[0] not in self.no_map and not hosts.isdisjoint(starts):
                 self.map[move] = None
 
         def on_map() -> set[str]:
-            return {k for p, *at in self.map for i in at for k in self.static_kinds_at(p, i)}
+            return {k for p, *at in self.map for i in at for k in self.kinds_at((p, i))}
 
         self.places = hosts - self.location.keys()
         joined = on_map()
@@ -292,21 +285,19 @@ class Roles(Evidence):
         return [row[1:] for row in sorted(found, key=lambda row: row[0])]
 
     def _find_parents(self) -> None:
-        inside = {
-            kind: {f[2 - s[1]] for s in slots for f in self.with_kind(kind, s) if len(f) == 3}
-            for kind, slots in self.location.items()
-        }
+        inside: dict[str, set[str]] = defaultdict(set)
+        for form, i in self._located:
+            inside[form[i + 1]].add(form[2 - i])
         for kind in self.members:
             for relation, position, hosts in self._parent_options(kind):
-                elsewhere = (relation, position) not in self.location.get(
-                    kind, [(relation, position)]
-                )
+                slot = relation, position
+                elsewhere = slot not in self.location.get(kind, [slot])
                 owned = relation in self.regions or has_word(relation, OWNED)
                 if elsewhere or (kind in self.map_kinds and not owned):
                     continue
                 if not any(kind in _reached(host, inside) for host in hosts):
-                    self.parents[kind] = relation, position
-                    inside.setdefault(kind, set()).update(hosts)
+                    self.parents[kind] = slot
+                    inside[kind] |= hosts
                     break
 
     def _static_attributes(self) -> Iterator[Slot]:
@@ -327,15 +318,14 @@ class Roles(Evidence):
             return False
         slot = predicate, 0
         placed = all(k in self.places or k in self.location for k in self.kinds_at(slot))
-        return (placed and has_word(predicate, EMPTY)) or any(
-            self._tells_contents(kind, other) or other[0] in self.tokens
-            for kind, other in self._rivals(slot)
-        )
+        rivals = set(self._rivals(slot))
+        told = not self._contents.isdisjoint(rivals) or any(s[0] in self.tokens for _, s in rivals)
+        return told or (placed and has_word(predicate, EMPTY))
 
     def _find_values(self) -> None:
         for slot in ((p, 0) for p in self.of_arity(2)):
             for kind in self.kinds_at(slot):
-                told = slot in self.location.get(kind, ()) or self._tells_contents(kind, slot)
+                told = slot in self.location.get(kind, ()) or (kind, slot) in self._contents
                 if self.is_functional(kind, slot) and not told:
                     values = [form[2] for form in self.with_kind(kind, slot)]
                     if all(value in self.chains for value in values):
@@ -359,8 +349,7 @@ class Roles(Evidence):
             yield from ((predicate, t) for t in self._shared_tokens(self._adding([predicate]))[:1])
         fixed = (self.location, self.parents, self.chains, self.map_kinds)
         for host in self.members:
-            forms = [(f, i) for f in self.forms if len(f) == 3 for i in (0, 1) if f[2 - i] == host]
-            locating = [form[0] for form, i in forms if self._locates(form, i)]
+            locating = [form[0] for form, i in self._located if form[2 - i] == host]
             if not any(host in kinds for kinds in fixed):
                 tokens = self._shared_tokens(self._adding(locating))
                 tokens = [t for t in tokens if host not in self.kinds_at((t, 0))]
@@ -398,7 +387,7 @@ class Roles(Evidence):
                 who = {atom[1] for atom in schema.adds if atom[0] == predicate}
                 for relation, *ends in schema.conditions:
                     told = (relation, 0) in self.static_attributes and ends[0] in who
-                    if told and not self.places.isdisjoint(self.static_kinds_at(relation, 1)):
+                    if told and not self.places.isdisjoint(self.kinds_at((relation, 1))):
                         yield predicate, relation
 
     # Rule 15.
@@ -421,31 +410,26 @@ class Roles(Evidence):
             return sorted(f"{p}:{i}" for p, i in rows)
 
         kind = self.kind
-        parents = {f"{kind[child]} {p} {kind[host]}" for child, p, host in self.parent_pairs()}
         found: dict[str, object] = {
             "kinds": {kind: len(names) for kind, names in self.members.items()},
             "location": {kind: slots(rows) for kind, rows in self.location.items()},
-            "places": sorted(self.places),
             "map": sorted(f"{relation}:{u}>{v}" for relation, u, v in self.map),
-            "tokens": self.tokens,
-            "virtual": sorted(self.virtual),
-            "stacks": sorted(self.stacks),
-            "chains": self.chains,
-            "global_gauges": self.global_gauges,
             "gauges": {f"{p}:{i}": kind for (p, i), kind in self.gauges.items()},
             "attributes": slots(self.attributes),
-            "emptiness": sorted(self.emptiness),
-            "static_parents": sorted(parents),
             "static_attributes": slots(self.static_attributes),
-            "attached": self.attached,
-            "rides": self.rides,
-            "anchors": self.anchors,
+            "static_parents": sorted(
+                {f"{kind[a]} {p} {kind[b]}" for a, p, b in self.parent_pairs()}
+            ),
             "tags": self.tag_hosts,
         }
+        for name in ("places", "virtual", "stacks", "emptiness"):
+            found[name] = sorted(getattr(self, name))
+        for name in ("tokens", "chains", "global_gauges", "attached", "rides", "anchors"):
+            found[name] = getattr(self, name)
         return {key: value for key, value in found.items() if value}
 
 
-def _reached(start: str, inside: dict[str, set[str]]) -> set[str]:
+def _reached(start: str, inside: Mapping[str, set[str]]) -> set[str]:
     """Kinds in which a kind lies, directly or not, with itself; they may lie in circles."""
     seen, waiting = {start}, [start]
     while waiting:

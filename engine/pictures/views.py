@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from engine.pictures.roles import Roles
@@ -77,7 +78,6 @@ class Views:
         many = {t for t in roles.tokens if len(self.facts.changing[t]) > MAX_TOKEN_PLACES}
         self.beside = {name: token for name, token in roles.attached.items() if token in many}
         self.always = self._always_drawn()
-        self._crowded = self._crowded_bases()
         self._anchored: dict[tuple[str, ...], str] = {
             (predicate, child): place
             for predicate, relation in roles.anchors.items()
@@ -86,6 +86,7 @@ class Views:
         self.told = {
             atom: self._tell(atom) for rows in self.facts.changing.values() for atom in rows
         }
+        self._crowded = self._crowded_bases()
         self.number = {atom: number for number, atom in enumerate(self.told)}
         self._doubtful = {
             atom: frozenset(self._rivals(atom))
@@ -101,22 +102,12 @@ class Views:
             if told.how == "value" and atom[0] in relations and self.is_drawable(atom[2])
         }
         self._grouped = set().union(*self.facts.groups)
-        self._known: dict[State, View] = {}
-
-    def view(self, state: State) -> View:
-        found = self._known.get(state)
-        if found is None:
-            found = self._known[state] = self._view(state)
-        return found
+        self.view = cache(self._view)
 
     def _crowded_bases(self) -> set[tuple[str, str]]:
         """What holds two things of a stack at once: they are in it, not on it."""
-        bases: Counter[tuple[int, str, str]] = Counter()
-        for predicate in self.roles.stacks:
-            for number, atom in self.facts.seen[predicate]:
-                position = self.roles.located_slot(self.roles.form(atom))
-                if position is not None:
-                    bases[number, predicate, atom[2 - position]] += 1
+        stacks = self.roles.stacks
+        bases = Counter((n, p, self.told[a].where) for p in stacks for n, a in self.facts.seen[p])
         return {base[1:] for base, count in bases.items() if count > 1}
 
     def _always_drawn(self) -> frozenset[str]:
@@ -205,13 +196,11 @@ class Views:
         last = self.roles.rides.keys() | self.roles.anchors.keys()
         for atom in sorted(state, key=lambda atom: (atom[0] in last, self.number[atom])):
             self._add(view, atom, state)
-        self._break_circles(view)
         # A crate that stands in a depot need not have "at depot" written on it.
-        for node, rows in list(view.marks.items()):
-            coarse = [a for a in rows if a in self.coarse and a[2] in view.around(node)]
-            view.marks[node] = [atom for atom in rows if atom not in coarse]
-            if not view.marks[node]:
-                del view.marks[node]
+        for node in {atom[1] for atom in self.coarse & state} & view.marks.keys():
+            here = [a for a in view.marks[node] if a in self.coarse and a[2] in view.around(node)]
+            view.marks[node] = [atom for atom in view.marks[node] if atom not in here]
+        view.marks = {node: rows for node, rows in view.marks.items() if rows}
         holding = set(view.parent.values())
         for node in [*view.marks, *sorted(holding)]:
             is_located = self.roles.kind.get(node) in self.roles.location
@@ -235,9 +224,10 @@ class Views:
         how, who, where = self.told[atom]
         marks = view.marks.get(who, [])
         tags = sum(self.told[mark].how == "tag" for mark in marks)
-        if how == "place" and (where[:1] != "@" or where in view.parent):
-            if who in view.why:
-                view.listed.append(view.why[who])
+        if how == "place" and who in (where, *view.around(where)):
+            view.listed.append(atom)  # nothing lies in itself
+        elif how == "place" and (where[:1] != "@" or where in view.parent):
+            view.listed += [view.why[who]] if who in view.why else []
             view.parent[who], view.why[who] = where, atom
             view.standing.discard(who)
             if atom[0] in self.roles.stacks and (atom[0], where) not in self._crowded:
@@ -251,19 +241,6 @@ class Views:
         elif how != "empty":
             view.marks[who] = [*marks, atom]
 
-    @staticmethod
-    def _break_circles(view: View) -> None:
-        """Drop places that make something lie in itself; their facts are listed."""
-        for start in sorted(view.parent):
-            path = [start]
-            while (up := view.parent.get(path[-1])) is not None and up not in path:
-                path.append(up)
-            if up is not None:
-                lost = next(node for node in path[path.index(up) :] if node in view.why)
-                del view.parent[lost]
-                view.standing.discard(lost)
-                view.listed.append(view.why[lost])
-
     def _add_absence(self, view: View, state: State, holding: set[str]) -> None:
         """Facts of emptiness; and what a reader would wrongly take for one."""
 
@@ -272,7 +249,7 @@ class Views:
             in_group = self.told[atom].how != "empty" or atom in self._grouped
             return len(atom) == 1 or in_group or atom[1] not in holding
 
-        for atom in sorted(state, key=self.number.__getitem__):
+        for atom in sorted(state & self._doubtful.keys(), key=self.number.__getitem__):
             if self.told[atom].how == "empty":
                 if len(atom) > 1 and atom[1] not in view.drawn:
                     view.listed.append(atom)
@@ -281,8 +258,8 @@ class Views:
                 else:
                     view.marks.setdefault(atom[1], []).append(atom)
         visible = state - view.absent
-        for atom, rivals in self._doubtful.items():
-            if atom not in state and visible.isdisjoint(rivals) and is_concluded(atom):
-                is_drawn = len(atom) == 1 or atom[1] in view.drawn
-                if is_drawn and not self._holds_positive(atom, state):
-                    view.denied.append(atom)
+        for atom in (a for a in self._doubtful if a not in state and is_concluded(a)):
+            excluded = not visible.isdisjoint(self._doubtful[atom])
+            is_drawn = len(atom) == 1 or atom[1] in view.drawn
+            if is_drawn and not excluded and not self._holds_positive(atom, state):
+                view.denied.append(atom)

@@ -62,17 +62,13 @@ def draw_state(
     began = time.perf_counter()
     shown = picture.step(title, states[step], after, action or "")
     scene = picture.drawing.scene(shown)
-    drawn = time.perf_counter() - began
+    seconds = picture.seconds | {"draw": time.perf_counter() - began}
     document: dict[str, object] = {
         "roles": picture.roles_json(),
         "step": step,
         "action": action,
         **picture.json(shown),
-        "seconds": {
-            "roles": round(picture.seconds.roles, 6),
-            "layout": round(picture.seconds.layout, 6),
-            "draw": round(drawn, 6),
-        },
+        "seconds": {part: round(spent, 6) for part, spent in seconds.items()},
     }
     return DrawnState(scene, document)
 
