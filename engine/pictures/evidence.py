@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, permutations, product
 
-from engine.pictures.facts import LOCATION, Facts, Schema, Slot, has_word, words
+from engine.pictures.facts import Facts, Schema, Slot, has_word
 from engine.pictures.kinds import Kinds
 from engine.task.task import GroundAtom
 
 Move = tuple[str, int, int]
 """A static relation along which something moves, from one position to another."""
-NEIGHBORS = words("line jump adjacent connected inline neighbor")
 
 
 class Evidence(Kinds):
@@ -25,7 +24,7 @@ class Evidence(Kinds):
             for deleted, added in product(schema.deletes, schema.adds):
                 self._step(schema, deleted, added)
             self._meetings(schema)
-        self.points.update(slot for slot in self.functional if has_word(slot[0], LOCATION))
+        self.points.update(slot for slot in self.functional if has_word(slot[0], "location"))
         static = [p for p in facts.static if p not in facts.changing]
         self.arithmetic = {p for p in static if self._is_arithmetic(p)}
         self.no_map = self.arithmetic | {p for p in static if self._is_inequality(p)}
@@ -98,7 +97,7 @@ class Evidence(Kinds):
     def _is_arithmetic(self, predicate: str) -> bool:
         arity = len(self.facts.static[predicate][0]) - 1
         at = Counter(k for i in range(arity) for k in self.kinds_at((predicate, i)))
-        return arity > 2 and max(at.values()) > 2 and not has_word(predicate, NEIGHBORS)
+        return arity > 2 and max(at.values()) > 2 and not has_word(predicate, "neighbors")
 
     def _is_inequality(self, predicate: str) -> bool:
         pairs = {a[1:] for a in self.facts.static[predicate] if len(a) == 3 and a[1] != a[2]}
@@ -115,7 +114,7 @@ class Evidence(Kinds):
                 return False
             for i in (0, 1) if len(form) == 3 else ():
                 slot = form[0], i
-                told = has_word(form[0], LOCATION) or self.points[slot] >= 2
+                told = has_word(form[0], "location") or self.points[slot] >= 2
                 if slot in self.functional and told and form[2 - i] == kind:
                     return False
         return True
@@ -132,14 +131,11 @@ class Evidence(Kinds):
             for family in self.families[kind]:
                 yield from ((p, kind) for p, i in family if len(family) > 1 and i)
         for schema in self.facts.schemas:
-            binary = [
-                c for c in schema.conditions if len(c) == 3 and c[0] not in self.chain_relations
-            ]
-            for condition in schema.conditions:
-                for i, term in enumerate(
-                    condition[1:] if condition[0] in self.facts.changing else ()
-                ):
-                    meets = any(term in c[1:] and not {*c[1:]} <= {*condition[1:]} for c in binary)
-                    if meets and (i or len(condition) == 2):
-                        kinds = self.kinds_at((condition[0], i))
-                        yield from ((condition[0], kind) for kind in kinds if kind in self.chains)
+            binary = [c for c in schema.conditions if len(c) == 3]
+            pairs = [{*c[1:]} for c in binary if c[0] not in self.chain_relations]
+            for predicate, *terms in schema.conditions:
+                for i, term in enumerate(terms if predicate in self.facts.changing else ()):
+                    meets = any(term in pair and not pair <= {*terms} for pair in pairs)
+                    if meets and (i or len(terms) == 1):
+                        kinds = self.kinds_at((predicate, i))
+                        yield from ((predicate, kind) for kind in kinds if kind in self.chains)

@@ -18,26 +18,36 @@ Atoms = Mapping[str, Sequence[GroundAtom]]
 """By predicate, in its order; the atoms in order of their objects."""
 
 
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+_WORDS = {
+    "location": "at in on inside within loc location located position pos aboard boarded carry "
+    "carrying carries hold holding holds loaded contains parked lies ashore lifting behind stacked "
+    "standing placed stored pointing hanging clamped mounted",
+    "container first": "holding holds hold lifting lifts carrying carries contains contain has "
+    "have grasping supports under below loaded-with",
+    "region": "in at of on part belongs board inside within waiting origin located loc",
+    "owned": "in of part within inside belongs",
+    "order": "next succ successor above less smaller lower pred predecessor precedes before inc "
+    "up follows",
+    "neighbors": "line jump adjacent connected inline neighbor",
+    "empty": "clear empty free vacant available",
+    "filler": "at is on in pos position current",
+    "upward": "above up below",
+    "floor": "floor level storey",
+    "lift": "up down lift elevator climb",
+    "north": "up north n",
+    "south": "down south s",
+    "west": "left west w",
+    "east": "right east e",
+    "color": "black blue brown cyan gold gray green grey lime magenta maroon navy olive orange "
+    "pink purple red silver teal violet white yellow",
+}
+"""What names tell; it only breaks ties, so that other languages work, too."""
+WORDS = {name: frozenset(text.split()) for name, text in _WORDS.items()}
 
 
-LOCATION = words(
-    "at in on inside within loc location located position pos aboard boarded carry carrying "
-    "carries hold holding holds loaded contains parked lies ashore lifting behind stacked standing "
-    "placed stored pointing hanging clamped mounted"
-)
-CONTAINER_FIRST = words(
-    "holding holds hold lifting lifts carrying carries contains contain has have grasping supports "
-    "under below loaded-with"
-)
-REGION = words("in at of on part belongs board inside within waiting origin located loc")
-ORDER = words(
-    "next succ successor above less smaller lower pred predecessor precedes before inc up follows"
-)
-
-
-def has_word(name: str, chosen: frozenset[str]) -> bool:
+def has_word(name: str, group: str) -> bool:
+    """Whether a name, or one of its parts, is in a group of words."""
+    chosen = WORDS[group]
     return name in chosen or not chosen.isdisjoint(re.split(r"[^a-z0-9]+", name))
 
 

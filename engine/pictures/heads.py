@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from engine.pictures.facts import words
+from engine.pictures.facts import WORDS
 from engine.pictures.places import Rect, Size
 from engine.pictures.scene import SHAPES, Box, Text
 from engine.pictures.views import Views
@@ -15,10 +15,6 @@ from engine.task.task import GroundAtom
 
 EM = 0.63
 """Width of a character in units of its size, on every screen and in every file."""
-COLORS = words(
-    "black blue brown cyan gold gray green grey lime magenta maroon navy olive orange pink purple "
-    "red silver teal violet white yellow"
-)
 Mark = tuple[GroundAtom, str]
 """A fact and, unless it is true and stays so, what it does in this step."""
 GOES, COMES, GOAL = "becomes false", "becomes true", "goal"
@@ -110,7 +106,7 @@ class Heads:
         how = self.views.told[atom].how
         if how == "value" and (atom[0], 0) in self._roles.gauges:
             return "gauge"
-        if node in self.cells and how == "value" and atom[2] in COLORS:
+        if node in self.cells and how == "value" and atom[2] in WORDS["color"]:
             return "fill"
         if node in self.cells and how != "tag" and atom[0] in self.cell_predicates:
             return ("fill", "dot")[self.cell_predicates.index(atom[0])]

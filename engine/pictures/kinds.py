@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import networkx as nx
 
-from engine.pictures.facts import CONTAINER_FIRST, ORDER, Atoms, Facts, Slot, has_word
+from engine.pictures.facts import Atoms, Facts, Slot, has_word
 from engine.task.task import GroundAtom
 
 Form = tuple[str, ...]
@@ -110,7 +110,7 @@ class Kinds:
         pools: list[tuple[list[Slot], set[tuple[int, str]]]] = []
         for predicate in sorted(self.facts.changing, key=lambda p: self.arity(p) < 2):
             arity = self.arity(predicate)
-            slot = predicate, int(arity == 2 and has_word(predicate, CONTAINER_FIRST))
+            slot = predicate, int(arity == 2 and has_word(predicate, "container first"))
             if not arity or slot in known or kind not in self.kinds_at(slot):
                 continue
             filled = [(n, atom[slot[1] + 1]) for n, atom in self.facts.seen[predicate]]
@@ -176,7 +176,7 @@ def _class_name(facts: Facts, group: set[str | Slot]) -> str:
 
 def _chain(facts: Facts, relation: str, atoms: Sequence[GroundAtom]) -> list[str]:
     graph = nx.DiGraph([atom[1:] for atom in atoms if atom[1] != atom[2]])
-    too_short = len(graph) < (2 if has_word(relation, ORDER) else 3)
+    too_short = len(graph) < (2 if has_word(relation, "order") else 3)
     if too_short or not nx.is_directed_acyclic_graph(graph):
         return []
     order = list(nx.lexicographical_topological_sort(graph, key=facts.index.__getitem__))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from engine.pictures import places
-from engine.pictures.facts import has_word, words
+from engine.pictures.facts import has_word
 from engine.pictures.heads import COMES, GOAL, GOES, Heads, Mark, counted
 from engine.pictures.places import Arrangement, Rect, Size, in_columns, larger, lined_up
 from engine.pictures.views import View, Views
@@ -24,9 +24,6 @@ TOP = 40.0
 PARTS_GAP = 26.0
 FOLD = 8
 """Larger sections of things that hold nothing are folded."""
-UP_WORDS = words("above up below")
-FLOOR_WORDS = words("floor level storey")
-LIFT_WORDS = words("up down lift elevator climb")
 ROOT = ""
 
 
@@ -269,8 +266,8 @@ class Layout:
         for kind in (kind for kind in roles.chains if kind in roles.places):
             over = {p for p in roles.chain_relations if kind in roles.kinds_at((p, 0))}
             along = [s for s in roles.facts.schemas if any(c[0] in over for c in s.conditions)]
-            lifts = any(has_word(schema.name, LIFT_WORDS) for schema in along)
-            if lifts or has_word(kind, FLOOR_WORDS) or any(has_word(p, UP_WORDS) for p in over):
+            lifts = any(has_word(schema.name, "lift") for schema in along)
+            if lifts or has_word(kind, "floor") or any(has_word(p, "upward") for p in over):
                 found.append(kind)
         return found
 

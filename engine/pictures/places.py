@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from engine.pictures.facts import has_word, words
+from engine.pictures.facts import has_word
 
 Size = tuple[float, float]
 Matrix = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ ROAD = 34.0
 SNAKE = 8
 MAX_NET = 300
 QUANTILE = 0.6
-DIRECTIONS = {"up north n": -1j, "down south s": 1j, "left west w": -1, "right east e": 1}
+DIRECTIONS = {"north": -1j, "south": 1j, "west": -1, "east": 1}
 
 
 class Rect(NamedTuple):
@@ -65,8 +65,8 @@ def larger(*sizes: Size) -> Size:
 
 def direction_of(names: Iterable[str]) -> complex | None:
     """The direction that one of some names tells."""
-    rows = [(words(text), step) for text, step in DIRECTIONS.items()]
-    return next((step for name in names for row, step in rows if has_word(name, row)), None)
+    told = (step for n in names for group, step in DIRECTIONS.items() if has_word(n, group))
+    return next(told, None)
 
 
 def arrange(ground: nx.Graph, sizes: Mapping[str, Size]) -> Arrangement:

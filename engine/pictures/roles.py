@@ -12,21 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.pictures.evidence import Evidence, Move
-from engine.pictures.facts import (
-    CONTAINER_FIRST,
-    LOCATION,
-    REGION,
-    Facts,
-    Schema,
-    Slot,
-    has_word,
-    words,
-)
+from engine.pictures.facts import Facts, Schema, Slot, has_word
 from engine.pictures.kinds import Family, Form
-
-EMPTY = words("clear empty free vacant available")
-OWNED = words("in of part within inside belongs")
-FILLERS = words("at is on in pos position current")
 
 
 @dataclass(frozen=True)
@@ -109,12 +96,9 @@ class Roles(Evidence):
     def _direction(self, form: Form) -> int | None:
         """Which argument of a binary predicate is the one that lies in the other."""
         predicate = form[0]
-        able = [
-            i
-            for i, kind in enumerate(form[1:])
-            if self.is_functional(kind, (predicate, i)) and self._is_movable(kind)
-        ]
-        container_first = has_word(predicate, CONTAINER_FIRST)
+        movable = [i for i in (0, 1) if self._is_movable(form[i + 1])]
+        able = [i for i in movable if self.is_functional(form[i + 1], (predicate, i))]
+        container_first = has_word(predicate, "container first")
         if len(able) < 2:
             return None if able == [0] and container_first else next(iter(able), None)
         if form[1] == form[2]:
@@ -151,15 +135,11 @@ class Roles(Evidence):
             return *(-part for part in option.score), ranks
 
         movable = [kind for kind in self.members if self._is_movable(kind)]
-        options = {k: [self._option(k, family) for family in self.families[k]] for k in movable}
-        options = {
-            k: sorted((o for o in rows if o.values), key=order) for k, rows in options.items()
-        }
+        rows = [[self._option(kind, family) for family in self.families[kind]] for kind in movable]
+        options = [sorted((o for o in row if o.values), key=order) for row in rows]
         hosts: dict[str, set[str]] = {}
-        for kind in sorted(
-            (k for k in movable if options[k]), key=lambda k: order(options[k][0])[:3]
-        ):
-            passing = [option for option in options[kind] if self._passes(option, hosts)]
+        for row in sorted(filter(None, options), key=lambda row: order(row[0])[:3]):
+            kind, passing = row[0].kind, [option for option in row if self._passes(option, hosts)]
             if passing:
                 best = next((o for o in passing[1:] if self._is_finer(o, passing[0])), passing[0])
                 self.location[kind], hosts[kind] = best.slots, best.hosts
@@ -190,7 +170,9 @@ class Roles(Evidence):
 
     def _lonely_places(self, kind: str) -> Family:
         """Unary predicates with a word of place, if none is true twice of an object."""
-        unary = [p for p in self.of_arity(1) if has_word(p, LOCATION) and p not in self.candidates]
+        unary = [
+            p for p in self.of_arity(1) if has_word(p, "location") and p not in self.candidates
+        ]
         chosen = [p for p in unary if kind in self.kinds_at((p, 0))]
         told = [(n, a[1]) for p in chosen for n, a in self.facts.seen[p] if self.kind[a[1]] == kind]
         return frozenset((p, 0) for p in chosen if len(told) == len(set(told)))
@@ -211,11 +193,11 @@ class Roles(Evidence):
                 is_token |= any((predicate, kind) in self.chain_places for kind in kinds)
                 is_token |= not relations <= self.chain_relations
             else:
-                is_token |= not relations <= self.arithmetic or has_word(predicate, LOCATION)
+                is_token |= not relations <= self.arithmetic or has_word(predicate, "location")
                 is_token |= any(self.nets[kind] for kind in kinds)
             if is_token:
                 parts = re.split(r"[^a-z0-9]+", predicate)
-                left = [word for word in parts if word and word not in FILLERS]
+                left = [word for word in parts if word and not has_word(word, "filler")]
                 self.tokens[predicate] = predicate if left == parts else "-".join(left) or "agent"
             elif chains:
                 self.global_gauges[predicate] = kinds[0]
@@ -266,21 +248,17 @@ class Roles(Evidence):
         for relation in self._pairs():
             region = relation in self.regions
             changes = any(f[0] == relation and f[1] == kind for f in self.forms)
-            told = relation in locating or region or (has_word(relation, REGION) and not changes)
-            for position in (0, 1) if has_word(relation, CONTAINER_FIRST) else (0,):
+            told = relation in locating or region or (has_word(relation, "region") and not changes)
+            for position in (0, 1) if has_word(relation, "container first") else (0,):
                 forms = self._static_with(kind, relation, position)
                 hosts = {form[2 - position] for form in forms}
                 names = [a[position + 1] for form in forms for a in self.static_forms[form]]
                 whole = sorted(names) == sorted(self.members[kind]) and kind not in hosts
                 if whole and told and not self._only_values(hosts, None):
                     locates = (relation, position) in self.location.get(kind, ())
-                    order = (
-                        not (locates or relation in self.facts.changing),
-                        not region,
-                        hosts.isdisjoint(self.location),
-                        hosts.isdisjoint(self.places),
-                        self.facts.rank[relation],
-                    )
+                    fixed = not locates and relation not in self.facts.changing
+                    apart = hosts.isdisjoint(self.location), hosts.isdisjoint(self.places)
+                    order = fixed, not region, *apart, self.facts.rank[relation]
                     found.append((order, relation, position, hosts))
         return [row[1:] for row in sorted(found, key=lambda row: row[0])]
 
@@ -292,7 +270,7 @@ class Roles(Evidence):
             for relation, position, hosts in self._parent_options(kind):
                 slot = relation, position
                 elsewhere = slot not in self.location.get(kind, [slot])
-                owned = relation in self.regions or has_word(relation, OWNED)
+                owned = relation in self.regions or has_word(relation, "owned")
                 if elsewhere or (kind in self.map_kinds and not owned):
                     continue
                 if not any(kind in _reached(host, inside) for host in hosts):
@@ -320,7 +298,7 @@ class Roles(Evidence):
         placed = all(k in self.places or k in self.location for k in self.kinds_at(slot))
         rivals = set(self._rivals(slot))
         told = not self._contents.isdisjoint(rivals) or any(s[0] in self.tokens for _, s in rivals)
-        return told or (placed and has_word(predicate, EMPTY))
+        return told or (placed and has_word(predicate, "empty"))
 
     def _find_values(self) -> None:
         for slot in ((p, 0) for p in self.of_arity(2)):
@@ -374,11 +352,8 @@ class Roles(Evidence):
         return all(any({name, place} in pairs for place in places - {name}) for name in who)
 
     def _anchors(self) -> Iterator[tuple[str, str]]:
-        placed = {
-            self.kind[child]
-            for child, _, host in self.parent_pairs()
-            if self.kind[host] in self.places
-        }
+        pairs = [(self.kind[child], self.kind[host]) for child, _, host in self.parent_pairs()]
+        placed = {kind for kind, host in pairs if host in self.places}
         for predicate in self.of_arity(1):
             other = predicate in self.emptiness or predicate in self.virtual
             if other or placed.isdisjoint(self.kinds_at((predicate, 0))):
@@ -399,11 +374,10 @@ class Roles(Evidence):
             if all(self.located_slot(f) is not None or self.is_value(f) for f in forms):
                 continue
             at = [set(kinds) for kinds in zip(*(form[1:] for form in forms), strict=True)]
-            hosts = [
-                i for i, k in enumerate(at) if k <= self.places and not k <= self.chains.keys()
-            ]
-            hosts += [i for i, kinds in enumerate(at) if not kinds.isdisjoint(self.location)]
-            yield predicate, 0 if has_word(predicate, CONTAINER_FIRST) else [*hosts, 0][0]
+            placed = [k <= self.places and not k <= self.chains.keys() for k in at]
+            hosts = placed if any(placed) else [not k.isdisjoint(self.location) for k in at]
+            is_first = has_word(predicate, "container first") or not any(hosts)
+            yield predicate, 0 if is_first else hosts.index(True)
 
     def to_json(self) -> dict[str, object]:
         def slots(rows: Iterable[Slot]) -> list[str]:
