@@ -51,13 +51,8 @@ class Drawing:
 
     def scene(self, step: Step) -> Scene:
         painter = _Painter(self, step)
-        return Scene(
-            self.width,
-            self.height,
-            (*painter.items(), *self.legend),
-            step.title,
-            painter.in_words(),
-        )
+        items = *painter.items(), *self.legend
+        return Scene(self.width, self.height, items, step.title, painter.in_words())
 
     def _static_signs(self) -> Iterator[tuple[str, Box]]:
         """Static unary predicates that make a difference within a kind, with a sign for each."""
@@ -212,9 +207,8 @@ class _Painter:
         yield Box(f"{node}/box", *box, fill, edge, stroke, radius, dashed, tip, node)
         signs = [p for p in d.static_signs if cell and (p, node) in d.static_of.get(node, ())]
         for i, predicate in enumerate(signs):
-            yield placed(
-                d.static_signs[predicate], f"{node}/{predicate}", box.right - 13 - 11 * i, box.y + 2
-            )
+            x, y = box.right - 13 - 11 * i, box.y + 2
+            yield placed(d.static_signs[predicate], f"{node}/{predicate}", x, y)
         yield from inner
         goals = d.goals_of.get(node, ())
         done = all(goal in self._step.state or goal not in d.views.told for goal in goals)
@@ -302,10 +296,8 @@ class _Painter:
                 target, source = then[node], self._boxes[node]
                 start, end = _border(source, target), _border(target, source)
                 apart = ((start[0] - end[0]) ** 2 + (start[1] - end[1]) ** 2) ** 0.5
-                bend, tip = (
-                    round(min(apart * 0.12, 26.0), 1),
-                    f"{self._heads.label(node)} moves here",
-                )
+                bend = round(min(apart * 0.12, 26.0), 1)
+                tip = f"{self._heads.label(node)} moves here"
                 yield Box(f"{node}/target", *target, "", "accent", 1.6, 4.0, True, tip)
                 yield Line(f"{node}/arrow", *start, *end, "accent", 2.0, bend, True)
 

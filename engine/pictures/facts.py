@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from engine.pddl.model import Action, Add, Atom, Condition, Delete, Not, When, conjuncts
 from engine.pddl.traversal import parts_of, subeffects
@@ -62,36 +61,46 @@ class Schema:
     deletes: tuple[GroundAtom, ...]
 
 
-@dataclass(frozen=True)
 class Facts:
-    """All that the rules look at."""
+    """All that the rules look at; `task` has a source, `states` are those that will be shown."""
 
-    objects: tuple[str, ...]  # constants first
-    types: Mapping[str, str]
-    constants: frozenset[str]
-    rank: Mapping[str, int]  # of predicates
-    schemas: tuple[Schema, ...]
-    static: Atoms  # some of a changing predicate may be here, too
-    changing: Atoms
-    groups: tuple[frozenset[GroundAtom], ...]  # mutex: at most one of each is true
-    goals: tuple[GroundAtom, ...]
-    lengths: Mapping[tuple[str, ...], float]  # of roads, if the problem says them
-    states: tuple[frozenset[GroundAtom], ...]
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self.objects)}
+    def __init__(self, task: Task, states: Iterable[Sequence[int]]) -> None:
+        assert task.source is not None
+        domain, problem = task.source.domain, task.source.problem
+        self.types = {o.name: o.types[0] for o in (*domain.constants, *problem.objects)}
+        self.objects = tuple(self.types)  # constants first
+        self.index = {name: number for number, name in enumerate(self.objects)}
+        self.constants = frozenset(item.name for item in domain.constants)
+        self.schemas = tuple(map(schema_of, domain.actions))
+        # Derived atoms follow from the others: they are no part of a state.
+        variables = set(task.state_variables)
+        rows = [task.fact_atoms[variable] for variable in task.state_variables]
+        changing = {atom for row in rows for atom in row if atom is not None}
+        self.rank = {item.name: number for number, item in enumerate(domain.predicates)}
+        for atom in sorted(changing | task.static_atoms):
+            self.rank.setdefault(atom[0], len(self.rank))  # `=`, and those of the translator
+        self.changing = self._by_predicate(a for a in changing if self.index.keys() >= set(a[1:]))
+        self.static = self._by_predicate(task.static_atoms)  # also some of a changing predicate
+        rows += [tuple(task.fact_atoms[v][x] for v, x in g if v in variables) for g in task.mutexes]
+        groups = dict.fromkeys(frozenset(atom for atom in row if atom is not None) for row in rows)
+        self.groups = [group for group in groups if len(group) > 1]  # mutex
+        goals = [ground_atom(part) for part in conjuncts(problem.goal) if isinstance(part, Atom)]
+        self.goals = [atom for atom in dict.fromkeys(goals) if atom[0] in self.rank]
+        roads = [([end.name for end in v.function.arguments], v.value) for v in problem.values]
+        self.lengths = {(e[0], e[1]): float(length) for e, length in roads if len(e) == 2}
+        self.seen: dict[str, list[tuple[int, GroundAtom]]] = {name: [] for name in self.changing}
+        """The atoms of each predicate that are true in some state, with its number."""
+        for number, state in enumerate(states):
+            for atom in fluent_atoms(task, state):
+                self.seen[atom[0]].append((number, atom))
 
     def in_order(self, atoms: Iterable[GroundAtom]) -> list[GroundAtom]:
         return sorted(atoms, key=lambda a: (self.rank[a[0]], *(self.index[n] for n in a[1:])))
 
-    @cached_property
-    def seen(self) -> dict[str, list[tuple[int, GroundAtom]]]:
-        """The atoms of each predicate that are true in some state, with its number."""
-        found: dict[str, list[tuple[int, GroundAtom]]] = {name: [] for name in self.changing}
-        for number, state in enumerate(self.states):
-            for atom in state:
-                found[atom[0]].append((number, atom))
+    def _by_predicate(self, atoms: Iterable[GroundAtom]) -> dict[str, list[GroundAtom]]:
+        found: dict[str, list[GroundAtom]] = {}
+        for atom in self.in_order(atoms):
+            found.setdefault(atom[0], []).append(atom)
         return found
 
     def static_relations(self, arity: int) -> Iterator[tuple[str, Sequence[GroundAtom]]]:
@@ -99,45 +108,6 @@ class Facts:
         for name, atoms in self.static.items():
             if name not in self.changing and len(atoms[0]) == arity + 1:
                 yield name, atoms
-
-
-def facts_of(task: Task, states: Iterable[Sequence[int]]) -> Facts:
-    """What the rules look at; `task` has a source, `states` are those that will be shown."""
-    assert task.source is not None
-    domain, problem = task.source.domain, task.source.problem
-    declared = (*domain.constants, *problem.objects)
-    index = {item.name: number for number, item in enumerate(declared)}
-    rank = {item.name: number for number, item in enumerate(domain.predicates)}
-    # Derived atoms follow from the others: they are no part of a state.
-    variables = set(task.state_variables)
-    rows = [task.fact_atoms[variable] for variable in task.state_variables]
-    changing = {atom for row in rows for atom in row if atom is not None}
-    for atom in sorted(changing | task.static_atoms):
-        rank.setdefault(atom[0], len(rank))  # `=`, and predicates of the translator
-
-    def by_predicate(atoms: Iterable[GroundAtom]) -> dict[str, list[GroundAtom]]:
-        found: dict[str, list[GroundAtom]] = {}
-        for atom in sorted(atoms, key=lambda a: (rank[a[0]], *(index[n] for n in a[1:]))):
-            found.setdefault(atom[0], []).append(atom)
-        return found
-
-    rows += [tuple(task.fact_atoms[v][x] for v, x in g if v in variables) for g in task.mutexes]
-    groups = dict.fromkeys(frozenset(atom for atom in row if atom is not None) for row in rows)
-    goals = [ground_atom(part) for part in conjuncts(problem.goal) if isinstance(part, Atom)]
-    roads = [(v.function.arguments, v.value) for v in problem.values]
-    return Facts(
-        objects=tuple(index),
-        types={item.name: item.types[0] for item in declared},
-        constants=frozenset(item.name for item in domain.constants),
-        rank=rank,
-        schemas=tuple(map(schema_of, domain.actions)),
-        static=by_predicate(task.static_atoms),
-        changing=by_predicate(atom for atom in changing if index.keys() >= set(atom[1:])),
-        groups=tuple(group for group in groups if len(group) > 1),
-        goals=tuple(atom for atom in dict.fromkeys(goals) if atom[0] in rank),
-        lengths={tuple(t.name for t in ends): float(n) for ends, n in roads if len(ends) == 2},
-        states=tuple(frozenset(fluent_atoms(task, state)) for state in states),
-    )
 
 
 def _atoms_of(condition: Condition) -> Iterator[GroundAtom]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 
@@ -27,21 +27,13 @@ FOLD = 8
 ROOT = ""
 
 
-class Ghost(NamedTuple):
-    """A goal that a place tells: who belongs where."""
-
-    goal: GroundAtom
-    node: str
-    host: str
-
-
 class Layout:
     """`runs` are the views of the shown states, one list per plan."""
 
     def __init__(self, views: Views, runs: Sequence[Sequence[View]], fold: bool = True) -> None:
         self.views, self.roles, self._fold = views, views.roles, fold
         self._pairs = [pair for run in runs for pair in zip(run, [*run[1:], None], strict=True)]
-        self.ghosts: list[Ghost] = []
+        self.ghosts: list[tuple[GroundAtom, str, str]] = []  # a goal, who, and where
         self.towers: dict[str, tuple[str, GroundAtom]] = {}  # by base: who belongs on it
         self.goal_marks: dict[str, list[GroundAtom]] = {}
         self._sort_goals()
@@ -53,7 +45,7 @@ class Layout:
         nodes = set().union(*(view.drawn for view, _ in self._pairs))
         self.heads = Heads(views, nodes, *self._cells())
         self.head_sizes: dict[str, Size] = defaultdict(lambda: (40.0, 20.0))  # the largest
-        self.head_sizes |= {ghost.node: self.heads.head(ghost.node)[0] for ghost in self.ghosts}
+        self.head_sizes |= {node: self.heads.head(node)[0] for _, node, _ in self.ghosts}
         for view, after in self._pairs:
             for node in view.drawn:
                 size = self.heads.head(node, self.marks(view, after, node))[0]
@@ -76,13 +68,13 @@ class Layout:
         for goal in self.roles.facts.goals:
             how, who, where = self.views.told.get(goal, ("", "", ""))
             if goal in self.views.coarse:
-                self.ghosts.append(Ghost(goal, goal[1], goal[2]))
+                self.ghosts.append((goal, goal[1], goal[2]))
             elif how in ("badge", "value", "tag", "copy"):
                 self.goal_marks.setdefault(who, []).append(goal)
             elif how == "place" and goal[0] in self.roles.stacks:
                 self.towers[where] = who, goal
             elif how == "place" and goal[0] not in moving:
-                self.ghosts.append(Ghost(goal, who, where))
+                self.ghosts.append((goal, who, where))
 
     def _gather(self) -> dict[str, dict[str, int]]:
         """Who is ever where, as bits of states; an arrival counts from the step before."""
@@ -91,9 +83,9 @@ class Layout:
             for view in filter(None, pair):
                 for node in view.drawn - view.standing:
                     found[view.parent.get(node, ROOT)][node] |= 1 << number
-        for ghost in self.ghosts:
-            if self.views.is_drawable(ghost.host):
-                found[ghost.host][ghost.node] = (1 << len(self._pairs)) - 1
+        for _, node, host in self.ghosts:
+            if self.views.is_drawable(host):
+                found[host][node] = (1 << len(self._pairs)) - 1
         order = self.views.order
         return {host: {n: row[n] for n in sorted(row, key=order)} for host, row in found.items()}
 
@@ -248,13 +240,13 @@ class Layout:
         for view, _ in self._pairs:
             here = (n for n in self.members[container] if view.parent.get(n) == container)
             found |= dict.fromkeys(self.look(view, node) for node in here if node in nodes)
-        if any(ghost.host == container and ghost.node in nodes for ghost in self.ghosts):
+        if any(host == container and node in nodes for _, node, host in self.ghosts):
             found["ghost"] = None
         return found
 
     def look(self, view: View, node: str) -> tuple[object, ...]:
         marks = [[part if part != node else "" for part in a] for a in view.marks.get(node, ())]
-        goals = {ghost.host for ghost in self.ghosts if ghost.node == node}
+        goals = {host for _, who, host in self.ghosts if who == node}
         return str(marks), bool(goals), goals.issubset(view.around(node))
 
     # Floors: every container has its own column on all of them.
@@ -349,14 +341,12 @@ class _Boxes:
     def __init__(self, layout: Layout, view: View, after: View | None) -> None:
         self._layout, self._view = layout, view
         self.found: dict[str, Rect] = {}
-        self._inside, self._on = (
-            defaultdict[str, list[str]](list),
-            defaultdict[str, list[str]](list),
-        )
+        self._inside: dict[str, list[str]] = defaultdict(list)
+        self._on: dict[str, list[str]] = defaultdict(list)
         for node in sorted(view.drawn):
             children = self._on if node in view.standing else self._inside
             children[view.parent.get(node, ROOT)].append(node)
-        self._guests = defaultdict[str, list[tuple[str, Size]]](list)  # who comes, or belongs there
+        self._guests: dict[str, list[tuple[str, Size]]] = defaultdict(list)  # who comes, or belongs
         for child in after.drawn - after.standing if after else ():
             host = after.parent.get(child) if after else None
             if host and host != view.parent.get(child):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from engine.errors import UnsupportedError
 from engine.pictures.drawing import Drawing, Step
-from engine.pictures.facts import facts_of
+from engine.pictures.facts import Facts
 from engine.pictures.layout import Layout
 from engine.pictures.roles import Roles
 from engine.pictures.scene import Scene
@@ -32,8 +32,7 @@ class Picture:
         # A run with a loop comes back to states that are there already.
         shown = [list(dict.fromkeys(map(tuple, run)))[:MAX_STATES] for run in runs]
         self.task = task
-        facts = facts_of(task, [state for run in shown for state in run])
-        self.roles = Roles(facts)
+        self.roles = Roles(Facts(task, [state for run in shown for state in run]))
         inferred = time.perf_counter()
         self._views = Views(self.roles)
         views = [[self._views.view(self._atoms(state)) for state in run] for run in shown]

@@ -172,9 +172,8 @@ def _cells_by_name(ground: nx.Graph) -> Cells:
     """Names with two numbers that vary, if most edges join neighbors then."""
     parts = {name: re.split(r"(\d+)", name) for name in ground}
     pattern, count = Counter(tuple(row[::2]) for row in parts.values()).most_common(1)[0]
-    alike = {
-        n: [int(d[:6]) for d in row[1::2]] for n, row in parts.items() if (*row[::2],) == pattern
-    }
+    same = {name: row[1::2] for name, row in parts.items() if (*row[::2],) == pattern}
+    alike = {name: [int(digits[:6]) for digits in row] for name, row in same.items()}
     varying = [i for i in range(len(pattern) - 1) if len({row[i] for row in alike.values()}) > 1]
     if count < 4 or len(parts) - count > len(parts) / 20 or len(varying) != 2:
         return {}
@@ -199,10 +198,8 @@ def _turned(cells: Cells, ground: nx.Graph) -> Cells:
         return sum(choice[b] - choice[a] == step for a, b, step in told)
 
     flipped = {name: cell.conjugate() for name, cell in cells.items()}
-    turns = [
-        {n: c * 1j**turn for n, c in row.items()} for row in (cells, flipped) for turn in range(4)
-    ]
-    return max(turns, key=fitting)
+    choices = [(row, 1j**turn) for row in (cells, flipped) for turn in range(4)]
+    return max(({n: c * turn for n, c in row.items()} for row, turn in choices), key=fitting)
 
 
 def _cells_by_direction(ground: nx.Graph) -> Cells:

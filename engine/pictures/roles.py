@@ -170,10 +170,8 @@ class Roles(Evidence):
 
     def _lonely_places(self, kind: str) -> Family:
         """Unary predicates with a word of place, if none is true twice of an object."""
-        unary = [
-            p for p in self.of_arity(1) if has_word(p, "location") and p not in self.candidates
-        ]
-        chosen = [p for p in unary if kind in self.kinds_at((p, 0))]
+        unary = [p for p in self.of_arity(1) if has_word(p, "location")]
+        chosen = [p for p in unary if p not in self.candidates and kind in self.kinds_at((p, 0))]
         told = [(n, a[1]) for p in chosen for n, a in self.facts.seen[p] if self.kind[a[1]] == kind]
         return frozenset((p, 0) for p in chosen if len(told) == len(set(told)))
 
@@ -384,6 +382,7 @@ class Roles(Evidence):
             return sorted(f"{p}:{i}" for p, i in rows)
 
         kind = self.kind
+        parents = {f"{kind[child]} {p} {kind[host]}" for child, p, host in self.parent_pairs()}
         found: dict[str, object] = {
             "kinds": {kind: len(names) for kind, names in self.members.items()},
             "location": {kind: slots(rows) for kind, rows in self.location.items()},
@@ -391,9 +390,7 @@ class Roles(Evidence):
             "gauges": {f"{p}:{i}": kind for (p, i), kind in self.gauges.items()},
             "attributes": slots(self.attributes),
             "static_attributes": slots(self.static_attributes),
-            "static_parents": sorted(
-                {f"{kind[a]} {p} {kind[b]}" for a, p, b in self.parent_pairs()}
-            ),
+            "static_parents": sorted(parents),
             "tags": self.tag_hosts,
         }
         for name in ("places", "virtual", "stacks", "emptiness"):

@@ -72,11 +72,13 @@ def _element(item: Item, images: dict[str, str], brief: bool) -> str:
         return _box(item, images, item.object if brief else item.tip)
     if isinstance(item, Line):
         return _line(item)
-    paint: dict[str, str | float] = {"font_size": item.size, "fill": _color(item.color)}
-    paint |= {"font_weight": "bold"} if item.bold else {}
-    paint |= {"text_anchor": "middle"} if item.middle else {}
-    paint |= {"text_decoration": "line-through"} if item.struck else {}
-    return _tag("text", escape(item.text), x=item.x, y=item.y, **paint)
+    style = {
+        "font_weight": "bold" if item.bold else "",
+        "text_anchor": "middle" if item.middle else "",
+        "text_decoration": "line-through" if item.struck else "",
+    }
+    place = {"x": item.x, "y": item.y, "font_size": item.size}
+    return _tag("text", escape(item.text), **place, fill=_color(item.color), **style)
 
 
 def _box(box: Box, images: dict[str, str], tip: str) -> str:
@@ -91,17 +93,11 @@ def _box(box: Box, images: dict[str, str], tip: str) -> str:
     if box.image in images:
         tint = "" if box.fill.lower() == WHITE else f"url(#tint{box.fill[1:]})"
         where = f"translate({box.x:g} {box.y:g}) scale({box.w:g} {box.h:g})"
-        return _tag(
-            "g", _tag("use", title, href=f"#{images[box.image]}", transform=where), filter=tint
-        )
-    place: dict[str, str | float] = {
-        "x": box.x,
-        "y": box.y,
-        "width": box.w,
-        "height": box.h,
-        "rx": box.radius,
-    }
-    return _tag("rect", title, **place, **paint, stroke_dasharray="3 2" if box.dashed else "")
+        link = _tag("use", title, href=f"#{images[box.image]}", transform=where)
+        return _tag("g", link, filter=tint)
+    corner, size = {"x": box.x, "y": box.y}, {"width": box.w, "height": box.h, "rx": box.radius}
+    dashes = "3 2" if box.dashed else ""
+    return _tag("rect", title, **corner, **size, **paint, stroke_dasharray=dashes)
 
 
 def _line(line: Line) -> str:
