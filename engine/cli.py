@@ -97,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except Exception as error:  # the command cannot even be loaded
         from engine.commands.console import Console
+        from engine.logs import set_up_logging
 
+        set_up_logging()
         return _failed(error, Console(as_json=False))
 
 

@@ -1,4 +1,5 @@
 import argparse
+import logging
 import sys
 from types import SimpleNamespace
 
@@ -7,6 +8,15 @@ import pytest
 from engine import cli
 from engine.commands.console import Console
 from engine.errors import ExitCode, LimitReachedError, Location, PddlError
+
+
+@pytest.fixture(autouse=True)
+def _no_handlers():
+    """Each test begins as a process does: nothing is logged anywhere."""
+    logger = logging.getLogger("engine")
+    for handler in logger.handlers[:]:
+        logger.removeHandler(handler)
+        handler.close()
 
 
 @pytest.fixture
@@ -57,6 +67,15 @@ def test_a_defect_is_logged_and_shown_in_one_line(
     assert shown.count("\n") == 1
     assert str(tmp_path / "plumbline.log") in shown
     assert "ZeroDivisionError: oops" in (tmp_path / "plumbline.log").read_text()
+
+
+def test_a_command_that_cannot_be_loaded_is_a_defect_of_one_line(
+    command: SimpleNamespace, capsys, tmp_path
+) -> None:
+    command.configure = lambda parser: 1 / 0
+    assert cli.main(["probe"]) == ExitCode.INTERNAL
+    assert capsys.readouterr().err.count("\n") == 1
+    assert "ZeroDivisionError" in (tmp_path / "plumbline.log").read_text()
 
 
 def test_wrong_options_are_bad_input(command: SimpleNamespace, capsys) -> None:

@@ -47,6 +47,7 @@ from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.task.load import SAS_SUFFIX
 
 _MOST_PARTS = 1000
+_FORM = "a line is KEY = VALUE or [TABLE], with text in quotes"
 """Parts of a dotted key. Reading one takes time quadratic in its length."""
 MIN_UNIT_MEGABYTES = 64
 """The program itself cannot start with less."""
@@ -81,11 +82,11 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> Conf
     message = str(error)
     found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
     if found is None:
-        return ConfigurationError(f"not TOML: {message}", Location.of(path))
+        return ConfigurationError(f"not TOML: {message}", Location.of(path), _FORM)
     line = int(found[1]) if found[1] else text.count("\n") + 1
     column = int(found[2]) if found[2] else None
     reason = message[: found.start()]
-    return ConfigurationError(f"not TOML: {reason}", Location.of(path, line, column))
+    return ConfigurationError(f"not TOML: {reason}", Location.of(path, line, column), _FORM)
 
 
 def _oracle(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.commands.console import Console
 from engine.errors import ExitCode
+from engine.policies.kinds import kind_named
 from engine.records.project import PolicyChecked
 from engine.usecases.policy import describe_policies
 
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         for policy in found
         for reason in policy.misfits
     ]
-    fits = None if args.domain is None else not reasons
+    fits = None if args.domain is None or not all(map(_can_tell, found)) else not reasons
     document = {
         "kind": info.kind,
         "domain": info.domain,
@@ -50,8 +51,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "fits": fits,
         "reasons": reasons,
     }
-    console.result(document, _text(info, fits, reasons))
+    text = _text(info, fits, reasons)
+    if fits is None and args.domain is not None:
+        text += "whether it fits the domain shows when it is run\n"
+    console.result(document, text)
     return ExitCode.ANSWER_IS_NO if reasons else ExitCode.DONE
+
+
+def _can_tell(policy: PolicyChecked) -> bool:
+    """Whether it shows without asking the policy what it knows: plug-ins are not run here."""
+    return policy.kind != "plug-in" and not kind_named(policy.kind).of_task
 
 
 def _portfolio(found: Sequence[PolicyChecked]) -> PolicyChecked:

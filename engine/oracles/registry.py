@@ -66,11 +66,15 @@ def parse_oracle(text: str) -> tuple[OracleKind, dict[str, Value]]:
         raise UsageError(f"unknown oracle '{name}'", hint=hint)
     kind = ORACLES[name]
     values = {option: entry.default for option, entry in kind.options.items()}
+    named: set[str] = set()
     for part in filter(None, rest.split(",")):
         option, _, value = part.partition("=")
         if option not in values:
             known = ", ".join(values) or "none"
             raise UsageError(f"{name} has no option '{option}'", hint=f"it has: {known}")
+        if option in named:
+            raise UsageError(f"{name}: '{option}' is given twice", hint="keep one of them")
+        named.add(option)
         values[option] = _read(name, option, kind.options[option], value)
     return kind, values
 

@@ -141,5 +141,7 @@ def _head(path: Path) -> bytes:
             return file.read(HEAD_BYTES)
     except OSError as error:
         raise PolicyError(
-            f"the policy cannot be read: {error.strerror or error}", Location.of(path)
+            f"the policy cannot be read: {error.strerror or error}",
+            Location.of(path),
+            "check the path and its permissions",
         ) from error

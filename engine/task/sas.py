@@ -19,6 +19,7 @@ from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 
 VERSION = 3
 MAX_COST = 2**31 - 1
+_REMAKE = "write it anew with the translator of Fast Downward"
 
 _INTEGERS = re.compile(r"-?[0-9]{1,18}(?:[ \t]+-?[0-9]{1,18})*")
 
@@ -295,7 +296,7 @@ class _Reader:
     def location(self) -> Location:
         return Location(self.path, max(1, min(self.line, len(self.lines))))
 
-    def error(self, message: str, hint: str = "") -> SasError:
+    def error(self, message: str, hint: str = _REMAKE) -> SasError:
         return SasError(message, self.location(), hint)
 
 

@@ -70,6 +70,17 @@ def test_without_a_domain_nothing_is_said_about_fitting(
     assert json.loads(capsys.readouterr().out)["fits"] is None
 
 
+def test_a_plugin_is_not_run_so_nothing_is_said_about_fitting(
+    domain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = domain.with_name("plugin.py")
+    plugin.write_text("raise SystemExit(3)")
+    assert main(["policy", f"{plugin}:make", "--domain", str(domain), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fits"] is None
+    assert main(["policy", f"{plugin}:make", "--domain", str(domain)]) == 0
+    assert "whether it fits the domain shows when it is run" in capsys.readouterr().out
+
+
 def test_a_folder_of_checkpoints(
     checkpoint: Path, domain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,3 +37,5 @@ def test_it_has_nothing_to_improve_where_the_policy_fails() -> None:
 def test_it_declines_options_it_does_not_have() -> None:
     with pytest.raises(UsageError, match="aras has no option 'local'"):
         parse_oracle("aras:local=all")
+    with pytest.raises(UsageError, match="aras: 'expansions' is given twice"):
+        parse_oracle("aras:expansions=1,expansions=2")
