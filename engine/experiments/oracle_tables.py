@@ -44,7 +44,7 @@ def recall_table(config: ExperimentConfig, domains: Mapping[str, Units]) -> Tabl
         rows.append((*cells, percent(best, size)))
     note = (
         "J: states that all compared oracles examined. An oracle is left out where it examined "
-        f"fewer than {config.min_states} states per problem on average, or not the whole pool if "
+        f"fewer states per problem than {config.min_states} on average, or not the whole pool if "
         "that is smaller."
     )
     title = "Recall: share of the joint pool that an oracle flags"
