@@ -51,6 +51,12 @@ class Contestants:
         return sum(oracle.policy_states for oracle in self._oracles)
 
     @property
+    def policy_errors(self) -> Iterator[str]:
+        """What happened where policies gave them no answer."""
+        for oracle in self._oracles:
+            yield from oracle.policy_errors
+
+    @property
     def weakened(self) -> Iterator[str]:
         """How limits weakened dominance functions, by oracle."""
         for oracle in self._oracles:

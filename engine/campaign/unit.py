@@ -116,6 +116,7 @@ class _Team:
     """
 
     touched = policy_calls = policy_states = 0  # beyond the shared table and the shared runs
+    policy_errors = ()
 
     def __init__(
         self, testing: OracleSettings, limits: UnitLimits, session: OracleSession, unit: FindingUnit
@@ -358,8 +359,8 @@ class _Work:
             self.link.emit(RegionsChanged(self.unit.number, tuple(changes)))
 
     def _report_progress(self) -> None:
-        for text in self.runs.statistics.errors:
-            self._warn_once(f"the policy failed: {text}")
+        for text in (*self.session.policy_errors, *self.oracles.policy_errors):
+            self._warn_once(text)
         now = time.monotonic()
         if now - self.last_progress >= PROGRESS_SECONDS:
             self.last_progress = now

@@ -96,6 +96,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     seconds = seconds_left(args.time_limit, started)
     with console.link("Testing with", keeps_results=True, seconds=seconds) as link:
         result = examine_pool(link, task, args.policy, args.pool, options)
+    for text in result.policy_errors:
+        console.message(f"warning: {text}")
     if result.stopped:
         console.message("stopped" if link.interrupted else "stopped at the time limit")
     console.result(_document(result) if console.as_json else {}, _text(result))

@@ -116,6 +116,15 @@ class OracleSession:
         """What oracles build on: all bounds, or those that plans prove once a value is in doubt."""
         return self.bounds.plans if self._doubtful else self.bounds
 
+    @property
+    def policy_errors(self) -> Iterator[str]:
+        """What happened where policies gave no answer."""
+        for text in self.runs.statistics.errors:
+            yield f"the policy failed: {text}"
+        for member in () if self.portfolio is None else self.portfolio.members:
+            for text in member.runs.statistics.errors:
+                yield f"{member.name} of the portfolio failed: {text}"
+
     def cancelled(self) -> bool:
         return self.control.cancelled
 

@@ -51,6 +51,7 @@ class SoloOracle:
         self.oracle: Oracle | None = prepare_oracle(text, self._session, self.clock)
         self.touched = 0  # states of all its tables
         self.policy_calls = self.policy_states = 0  # how many it put to the policy
+        self.policy_errors: dict[str, None] = {}  # what happened where policies gave no answer
 
     @property
     def is_over(self) -> bool:
@@ -88,6 +89,7 @@ class SoloOracle:
         self.touched += len(session.table) - touched
         self.policy_calls += statistics.calls - calls
         self.policy_states += statistics.evaluated - asked
+        self.policy_errors.update(dict.fromkeys(session.policy_errors))
         if session.runs.lost is not None:
             raise session.runs.lost
         return found

@@ -96,6 +96,7 @@ class PoolResult:
     policy_calls: int
     policy_states: int
     stopped: bool  # by the user; results so far are returned
+    policy_errors: tuple[str, ...] = ()  # what happened where policies gave no answer
 
 
 def examine_pool(
@@ -117,6 +118,7 @@ def examine_pool(
         pool_test.policy_calls,
         pool_test.policy_states,
         link.cancelled(),
+        tuple(pool_test.policy_errors),
     )
 
 
@@ -133,6 +135,9 @@ class _PoolTest:
             if entry.reference >= 0
         }
         results = runs.run(self._ids, options.step_limit, link.cancelled)
+        self._refuse_loss()
+        errors = (f"the policy failed: {text}" for text in runs.statistics.errors)
+        self.policy_errors = dict.fromkeys(errors)
         self.states = tuple(
             PoolState(entry.state, outcome, int(cost) if outcome is RunOutcome.SOLVED else None)
             for entry, outcome, cost in zip(entries, results.outcome, results.cost, strict=True)
@@ -145,6 +150,11 @@ class _PoolTest:
     @property
     def policy_states(self) -> int:
         return self._runs.statistics.evaluated + self._own_states
+
+    def _refuse_loss(self) -> None:
+        """Raise if nobody decides any more."""
+        if self._runs.lost is not None:
+            raise self._runs.lost
 
     def results(self, portfolio: Portfolio | None) -> Iterator[OracleResult]:
         if self._options.mode is Mode.HUNT:
@@ -182,6 +192,7 @@ class _PoolTest:
                 self._link.progress(number + 1, len(self._ids), f"{name}: {len(found)} bugs")
         self._own_calls += oracle.policy_calls
         self._own_states += oracle.policy_states
+        self.policy_errors.update(oracle.policy_errors)
         contest = None if oracle.oracle is None else contest_of(oracle.oracle)
         pool = {tested.state for tested in self.states}
         return OracleResult(
@@ -219,9 +230,11 @@ class _PoolTest:
                     assert oracle is not None  # it has no limits
                     examined = session.test(state, oracle, clock)
                     self._link.check()
+                    self._refuse_loss()
                     verdicts[name][number] = examined.verdict
                 text = f"{len(session.findings)} bugs"
                 self._link.progress(number + 1, len(self._ids), text)
+        self.policy_errors.update(dict.fromkeys(session.policy_errors))
         found = {finding.state: finding for finding in session.findings.values()}
         pool = {tested.state for tested in self.states}
         for name, clock in clocks.items():

@@ -15,7 +15,7 @@ from engine.campaign.unit import run_unit
 from engine.errors import ConfigurationError
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig, Unit
-from engine.records.events import FindingReported, UnitFinished
+from engine.records.events import FindingReported, UnitFinished, Warned
 from engine.workspace.workspace import Workspace, campaign_key
 
 Configure = Callable[..., CampaignConfig]
@@ -103,3 +103,23 @@ def test_another_portfolio_is_another_campaign(folder: Path, configure: Configur
     assert key_of(config) == before != key_of(configure())
     (folder / "checkpoints" / "a.pt").write_text("trained on")
     assert key_of(config) != before
+
+
+@pytest.mark.parametrize("mode", ["hunt", "compare"])
+def test_a_rival_that_gives_no_answers_is_named(
+    mode: str, folder: Path, configure: Configure
+) -> None:
+    body = "def decide(self, states):\n        raise RuntimeError('out of order')"
+    (folder / "broken.py").write_text(
+        f"class factory:\n    def __init__(self, task): ...\n    {body}"
+    )
+    more = RIVALS.replace("builtin:gc", "broken.py:factory")
+    config = configure(policies='"builtin:random"', more=f'{more}\ntesting.mode = "{mode}"')
+    (problem,), (policy,) = problem_inputs(config), policy_inputs(config)
+    unit = Unit(1, problem, policy, 0, config.fuzzing, config.testing, config.limits)
+    link = RecordingLink()
+    run_unit(link, replace(unit, portfolio=portfolio_inputs(config)))
+    assert isinstance(link.events[-1], UnitFinished)
+    (warning,) = [event.text for event in link.heard(Warned) if "failed" in event.text]
+    assert warning.startswith("broken.py:factory of the portfolio failed: ")
+    assert "out of order" in warning

@@ -150,3 +150,41 @@ def test_what_oracles_cannot_do_on_a_task_is_said_before_they_begin(tmp_path: Pa
     assert "dominance is unavailable: axioms depend on all variables" in capsys.readouterr().err
     assert cli.main([*words, "astar"]) == ExitCode.DONE
     assert "no dominance" not in capsys.readouterr().err
+
+
+BROKEN = """
+class Policy:
+    def decide(self, states):
+        {deed}
+
+def factory(task):
+    return Policy()
+"""
+
+
+@pytest.mark.parametrize("mode", ["compare", "hunt"])
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [("raise RuntimeError('out of order')", "out of order"), ("import os; os._exit(3)", "code 3")],
+)
+def test_a_policy_that_gives_no_answers_is_not_passed_over(
+    mode: str, deed: str, words: str, pool: Path, capsys
+) -> None:
+    """Otherwise no bugs were found because nothing was tested, and nobody would know."""
+    plugin = pool.with_name("broken.py")
+    plugin.write_text(BROKEN.format(deed=deed))
+    capsys.readouterr()
+    chosen = ["--policy", f"{plugin}:factory", "--oracle", "astar", "--mode", mode]
+    cli.main(["test", *TASK, *chosen, "--pool", str(pool)])
+    assert words in capsys.readouterr().err
+
+
+def test_a_policy_of_the_portfolio_that_gives_no_answers_is_named(pool: Path, capsys) -> None:
+    plugin = pool.with_name("broken.py")
+    plugin.write_text(BROKEN.format(deed="raise RuntimeError('out of order')"))
+    capsys.readouterr()
+    chosen = ["--portfolio", f"{plugin}:factory", "--oracle", "pco-p"]
+    assert cli.main(["test", *TASK, *POLICY, *chosen, "--pool", str(pool)]) == ExitCode.DONE
+    text = capsys.readouterr().err
+    assert "broken.py:factory of the portfolio failed" in text
+    assert "out of order" in text
