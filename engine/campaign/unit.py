@@ -415,7 +415,7 @@ def make_fuzzer(
     if unit.pool:
         return ImportedPool(unit.pool, runs.table.task)
     if unit.made:
-        return MadePool(unit.made)
+        return MadePool(unit.made, complete=unit.made_complete)
     settings = unit.fuzzing
     # What oracles find out about the policy must not change the pool: their budget is their own.
     bias = make_bias(

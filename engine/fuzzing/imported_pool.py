@@ -41,9 +41,9 @@ def task_of(file: File) -> Task:
 class MadePool:
     """What the same walks found before, with where each state came from."""
 
-    complete = True
-
-    def __init__(self, states: Sequence[MadeState]) -> None:
+    def __init__(self, states: Sequence[MadeState], *, complete: bool) -> None:
+        self.complete = False  # before the last state has been taken
+        self._was_complete = complete
         self.statistics = FuzzStatistics()
         self.entries = [
             PoolEntry(made.state, made.reference, len(made.operators), made.operators)
@@ -52,6 +52,7 @@ class MadePool:
 
     def grow(self) -> Iterator[int]:
         yield from range(len(self.entries))
+        self.complete = self._was_complete
 
 
 class ImportedPool:

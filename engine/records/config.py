@@ -162,3 +162,4 @@ class Unit(Record):
     localization: LocalizationSettings = NO_LOCALIZATION
     pool: File | None = None  # states to test instead of those that walks find
     made: tuple[MadeState, ...] = ()  # what these walks found before, if that is known
+    made_complete: bool = False  # whether walks can reach no other states

@@ -256,14 +256,11 @@ def with_made_pool(unit: Unit, store: WorkspaceReader) -> Unit:
         settings = config.fuzzing
         if other.statistics.states == settings.size:
             settings = replace(settings, seconds=unit.fuzzing.seconds)
-        is_same = (
-            settings == unit.fuzzing
-            and config.testing.step_limit == unit.testing.step_limit
-            and not other.statistics.limit
-        )
-        if is_same:
+        if settings == unit.fuzzing and not other.statistics.limit:
             pool = store.pool(other.id)
             return replace(
-                unit, made=tuple(MadeState(row.state, row.reference, row.walk) for row in pool)
+                unit,
+                made=tuple(MadeState(row.state, row.reference, row.walk) for row in pool),
+                made_complete=other.statistics.complete,
             )
     return unit

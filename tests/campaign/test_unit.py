@@ -15,7 +15,7 @@ from reference.recording_link import RecordingLink
 from engine.campaign import unit as unit_module
 from engine.campaign.unit import run_unit
 from engine.records.codec import decode, encode
-from engine.records.config import Unit
+from engine.records.config import MadeState, Unit
 from engine.records.events import (
     FindingReported,
     RegionsChanged,
@@ -86,6 +86,28 @@ def test_the_oracles_do_not_change_the_pool(make_unit: MakeUnit) -> None:
         events = events_of(make_unit(problems='"p3.pddl"', more=walks + testing))
         pools.append([event.state for event in events if isinstance(event, StateAdded)])
     assert pools[0] == pools[1]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_pool_that_was_made_before_is_complete_when_all_of_it_was_tested(
+    complete: bool, make_unit: MakeUnit
+) -> None:
+    unit = make_unit()
+    states = [event for event in events_of(unit) if isinstance(event, StateAdded)]
+    made = tuple(MadeState(event.state, event.reference, event.operators) for event in states)
+    unit = replace(unit, made=made, made_complete=complete)
+    assert events_of(unit)[-1].statistics.complete is complete
+    link = RecordingLink(
+        lambda event: (
+            isinstance(event, StateTested) and event.number == 3 and link.memory_is_over()
+        ),
+        ProcessLimits(megabytes=10**6),
+    )
+    run_unit(link, unit)
+    link.close()
+    assert isinstance(link.events[-1], UnitFinished)
+    assert link.events[-1].statistics.states < len(made)
+    assert not link.events[-1].statistics.complete
 
 
 def test_the_order_of_events(make_unit: MakeUnit) -> None:

@@ -35,6 +35,8 @@ from engine.records.experiment import (
 from engine.usecases import experiment
 from engine.usecases.experiment import resume_experiment, run_experiment
 from engine.usecases.trial import run_trial
+from engine.usecases.verify import verify
+from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 
 TRUST = Consent(to_all=True)
@@ -221,6 +223,11 @@ def test_pools_are_made_once_and_shared(
         walks = [[(row.state, row.reference, row.walk) for row in pool] for pool in (*one, *two)]
         assert walks[: len(one)] == walks[len(one) :]
         assert any(walk for pool in walks for _, _, walk in pool)
+        units = [unit for campaign in (1, 2) for unit in store.units(campaign)]
+        complete = [unit.statistics.complete for unit in units]
+        assert complete[: len(one)] == complete[len(one) :]
+        assert False in complete  # where the pool is full, there are other states
+    assert not [item for item in verify(NULL_LINK, path, TRUST).problems if "state" in item.text]
 
 
 @pytest.mark.parametrize(
