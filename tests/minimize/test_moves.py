@@ -5,12 +5,24 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from reference.minimizing import example_task, moves_of, sense_of, situation_of, task_of
+from reference.minimizing import (
+    Scripted,
+    always,
+    example_task,
+    laboratory,
+    moves_of,
+    sense_of,
+    situation_of,
+    task_of,
+)
 
 from engine.files import resource
+from engine.minimize.mistake import Mistake, Refusal, Shown
 from engine.minimize.moves import FactUnit, Merge, Numbers, smaller_numbers
 from engine.minimize.sense import Form
 from engine.pddl.model import Atom, Term
+from engine.records.finding import EndReason
+from engine.records.localization import CauseKind
 from engine.task.task import Task
 
 EXAMPLES = ("ferry", "parcel-delivery", "workshop", "container-yard", "crumbling-temple")
@@ -239,6 +251,24 @@ def test_06_a_line_of_numbers_contracts_and_room_follows() -> None:
     assert merged is not None
     assert {fact for fact in merged.facts if fact[0] == "one-less"} == {("one-less", "r0", "r1")}
     assert ("has-room", "t", "r1") in merged.facts
+
+
+def test_06_a_truck_with_two_parcels_inside_can_unload_or_the_try_fails() -> None:
+    """In a line of one room the second parcel stays inside; the goal of the first alone is left."""
+    inside = ROADS_PROBLEM.replace("(lies x a) (lies y b) (has-room t r2)", "(in x t) (in y t)")
+    task = task_of(ROADS, inside.format(more="(has-room t r0)"))
+    unload = (f"unload {x} t c {r} {s}" for x in "xy" for r, s in (("r0", "r1"), ("r1", "r2")))
+    policy = Scripted(always("drive t a c", *unload))
+    mistake = Mistake(CauseKind.DETOUR, "drive t a c", EndReason.GOAL)
+    with laboratory(task, ROADS, policy) as tools:
+        origin, moves = situation_of(task), moves_of(task)
+        assert isinstance(tools.examine(origin, mistake), Shown)
+        merged = moves.merge(origin, Merge("r2", "r1"))
+        assert merged is not None
+        assert tools.examine(merged, mistake) in (Refusal.UNSOLVABLE, Refusal.TASK)
+        one = moves.drop_goals(merged, merged.goals[1:])
+        assert one is not None
+        assert isinstance(tools.examine(one, mistake), Shown)
 
 
 def atom(*words: str) -> Atom:
