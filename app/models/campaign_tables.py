@@ -399,8 +399,8 @@ COMPARED_PATTERNS: tuple[Column[PatternLine], ...] = (
         lambda line: line.pattern.change.value,
         icon=lambda line: PATTERN_LOOKS[line.pattern.change][0],
         token=lambda line: PATTERN_LOOKS[line.pattern.change][1],
-        tip="New, gone or still there; not examined if bugs of the other campaign have not been "
-        "minimized: it may have the pattern, too",
+        tip="New, gone or still there; not examined if the other campaign may have the pattern, "
+        "too: it tests the same policy, or some of its bugs have not been minimized",
     ),
     Column("pattern", "Pattern", lambda line: line.pattern.id, numeric=True),
     Column(

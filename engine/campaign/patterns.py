@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -83,7 +83,7 @@ class PatternChange(StrEnum):
     NEW = "new"
     GONE = "gone"
     STILL = "still there"
-    NOT_EXAMINED = "not examined"  # bugs of the other campaign have no smallest witness
+    NOT_EXAMINED = "not examined"  # the other campaign may have it, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,8 @@ def compare_patterns(store: WorkspaceReader, before: int, after: int) -> list[Co
     """The patterns of two campaigns; by keys, so problems and policies may differ.
 
     That a campaign does not have a pattern is known only if all its bugs have smallest witnesses.
+    And never of a policy that made the mistake in the other campaign: it only did not come across
+    it again.
     """
     minimized = {
         row.root_cause
@@ -114,16 +116,35 @@ def compare_patterns(store: WorkspaceReader, before: int, after: int) -> list[Co
         campaign: Counter(row.pattern for row in bugs if row.pattern is not None)
         for campaign, bugs in rows.items()
     }
+    tested = {  # what a policy file holds counts, not where it lies
+        campaign: {row.id: row.file or row.spec for row in store.policies(campaign)}
+        for campaign in rows
+    }
+    makers = _makers(store, rows, tested[before] | tested[after])
     found = []
     for pattern in store.patterns():
         old, new = counts[before][pattern.id], counts[after][pattern.id]
+        if not old and not new:
+            continue
+        other = after if old else before
         if old and new:
             change = PatternChange.STILL
-        elif old:
-            change = PatternChange.GONE if examined[after] else PatternChange.NOT_EXAMINED
-        elif new:
-            change = PatternChange.NEW if examined[before] else PatternChange.NOT_EXAMINED
+        elif not examined[other] or makers[pattern.id] & set(tested[other].values()):
+            change = PatternChange.NOT_EXAMINED
         else:
-            continue
+            change = PatternChange.GONE if old else PatternChange.NEW
         found.append(ComparedPattern(pattern.id, pattern.family, change, old, new))
     return found
+
+
+def _makers(
+    store: WorkspaceReader, rows: Mapping[int, Sequence[BugRow]], tested: Mapping[int, str]
+) -> defaultdict[int, set[str]]:
+    """The policies that make each mistake."""
+    makers: defaultdict[int, set[str]] = defaultdict(set)
+    for campaign, bugs in rows.items():
+        policies = {place.id: tested[place.policy] for place in store.finding_places(campaign)}
+        for row in bugs:
+            if row.pattern is not None:
+                makers[row.pattern].add(policies[row.id])
+    return makers

@@ -397,7 +397,7 @@ def test_the_command_and_its_document(tested: Path, tmp_path: Path, capsys) -> N
 
 
 def test_patterns_between_two_campaigns(workspace: Path, tmp_path: Path) -> None:
-    """The same campaign with another seed: its patterns count only once it is minimized."""
+    """The same policy with another seed: what one campaign does not find is not gone."""
     (tmp_path / "domain.pddl").write_text(DOMAIN)
     (tmp_path / "p2.pddl").write_text(problem_text(2))
     text = CONFIG.replace("size = 8", "size = 6").replace(', "builtin:random"', "")
@@ -414,13 +414,28 @@ def test_patterns_between_two_campaigns(workspace: Path, tmp_path: Path) -> None
     minimize(NULL_LINK, workspace, None, NO_CONSENT)
     after = {item.id: item.change for item in find_changes(NULL_LINK, workspace).patterns}
     with Workspace.open(workspace) as store:
-        first, second = ({row.pattern for row in store.bugs(number)} for number in (1, 2))
-    assert None in first  # builtin:random has no witnesses, so its mistakes may be any
-    assert None not in second
-    expected = dict.fromkeys(first - second - {None}, PatternChange.GONE)
-    expected |= dict.fromkeys(second - first, PatternChange.NOT_EXAMINED)
-    expected |= dict.fromkeys(first & second, PatternChange.STILL)
+        counts = [{row.pattern for row in store.bugs(number)} - {None} for number in (1, 2)]
+    assert counts[0] != counts[1]
+    expected = dict.fromkeys(counts[0] ^ counts[1], PatternChange.NOT_EXAMINED)
+    expected |= dict.fromkeys(counts[0] & counts[1], PatternChange.STILL)
     assert after == expected
+
+
+def test_patterns_of_another_policy_are_new_or_gone(workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    (tmp_path / "p2.pddl").write_text(problem_text(2))
+    text = CONFIG.replace(', "builtin:random"', "").replace("builtin:hadd", "builtin:gc")
+    with Workspace.open(workspace) as store:
+        run(parse_config(text, tmp_path / "c.toml"), store, executor=InThreads(1))
+    minimize(NULL_LINK, workspace, None, NO_CONSENT)
+    changes = {item.id: item.change for item in find_changes(NULL_LINK, workspace).patterns}
+    with Workspace.open(workspace) as store:
+        first, second = ({row.pattern for row in store.bugs(n)} - {None} for n in (1, 2))
+        examined = all(row.root_cause is not None for row in store.bugs(2))
+    expected = dict.fromkeys(first - second, PatternChange.GONE)
+    assert examined
+    assert first - second
+    assert {number: changes[number] for number in first - second} == expected
 
 
 def test_what_a_limit_left_is_no_reason_to_call_a_pattern_gone(
@@ -429,7 +444,7 @@ def test_what_a_limit_left_is_no_reason_to_call_a_pattern_gone(
     """The bugs of the second campaign may show the same mistakes: nobody has found out."""
     path = Path(shutil.copy(tested, tmp_path / "w.plumb"))
     with Workspace.open(path) as store:
-        config = replace(store.campaign(1).config, seeds=(5,), policies=("builtin:hadd",))
+        config = replace(store.campaign(1).config, seeds=(5,), policies=("builtin:gc",))
         files = tuple(str(tested.parent / name) for name in ("domain.pddl", "p3.pddl"))
         config = replace(config, domain=files[0], problems=files[1:])
         run(config, store, executor=InThreads(1))
