@@ -118,7 +118,10 @@ def _runs(link: WorkerLink, task: Task, files: UnpackedInputs, trial: Trial) -> 
         for name in (first, *others[: plan.most - 1]):
             if late():
                 break
-            yield _run(task, name, opened[name], plan, late)
+            run, errors = _run(task, name, opened[name], plan, late)
+            for text in errors:
+                link.emit(Warned(trial.number, files.original(f"{name} failed: {text}")))
+            yield run
     finally:
         for policy in opened.values():
             close_policy(policy)
@@ -126,10 +129,11 @@ def _runs(link: WorkerLink, task: Task, files: UnpackedInputs, trial: Trial) -> 
 
 def _run(
     task: Task, name: str, policy: Policy, plan: RunPlan, late: Callable[[], bool]
-) -> PolicyRun:
+) -> tuple[PolicyRun, list[str]]:
+    """Return the run of a policy, and what happened where it gave no answer."""
     taken = take_run(policy, task, step_limit=plan.step_limit, cancelled=late)
     solved = taken.run.outcome is RunOutcome.SOLVED
-    return PolicyRun(
+    run = PolicyRun(
         name,
         taken.run.outcome,
         "time-limit" if taken.stopped else str(taken.run.reason),
@@ -137,6 +141,7 @@ def _run(
         taken.actions,
         time.monotonic() - taken.began,
     )
+    return run, taken.statistics.errors
 
 
 def drawn_actions(task: Task, count: int, seed: int) -> tuple[list[int], int]:

@@ -23,6 +23,7 @@ from engine.records.events import (
     ExperimentAdvanced,
     TrialFinished,
     UnitStopped,
+    Warned,
 )
 from engine.records.experiment import (
     DomainPair,
@@ -203,6 +204,21 @@ def test_what_a_stop_cuts_off_is_no_answer(
         assert is_finished is (asked <= moment)
         endings.add(is_finished)
     assert endings == {True, False}
+
+
+def test_a_policy_that_gives_no_answers_is_named(
+    make: Callable[..., ExperimentConfig], suite: Suite, folder: Path
+) -> None:
+    body = "def decide(self, states):\n        raise RuntimeError('out of order')"
+    plugin = folder / "broken.py"
+    plugin.write_text(f"class factory:\n    def __init__(self, task): ...\n    {body}")
+    broken = replace(suite, policies=(f"{plugin}:factory",))
+    link = RecordingLink()
+    run_trial(link, plan_trials(make("sievers-2026", suites=(broken,)))[0])
+    assert link.heard(TrialFinished)
+    (warning,) = link.heard(Warned)
+    assert warning.text.startswith("broken.py:factory failed: ")
+    assert "out of order" in warning.text
 
 
 def test_pools_are_made_once_and_shared(
