@@ -28,7 +28,7 @@ TITLES = {
 VERDICTS = {
     EquivalenceVerdict.EQUIVALENT: "Equivalent",
     EquivalenceVerdict.NOT_EQUIVALENT: "Not equivalent",
-    EquivalenceVerdict.UNDECIDED: "Undecided within the limits",
+    EquivalenceVerdict.UNDECIDED: "Undecided",
 }
 SHOWN = 12
 """How many exclusions the text names."""

@@ -54,6 +54,13 @@ def test_a_predicate_that_is_declared_twice_is_one() -> None:
     assert compare("a.pddl", "twice.pddl") == ExitCode.DONE
 
 
+def test_what_cannot_be_compared_is_not_a_matter_of_limits(capsys) -> None:
+    assert compare("odd.pddl", "odd.pddl") == ExitCode.LIMIT_REACHED
+    text = capsys.readouterr().out
+    assert "Undecided\n  odd.pddl:2:" in text
+    assert "is outside what can be compared" in text
+
+
 def test_equivalent(capsys) -> None:
     assert compare("a.pddl", "more.pddl", "--json", "--verify") == ExitCode.DONE
     output = capsys.readouterr()
