@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine.experiments.config_writer import toml_value  # noqa: E402
 from engine.experiments.presets import EXPERIMENT_PRESETS, ExperimentPreset, Setting  # noqa: E402
 
 PAGE = ROOT / "docs" / "experiments.md"
@@ -30,7 +31,7 @@ def _section(preset: ExperimentPreset) -> str:
 
 def _row(setting: Setting) -> str:
     name = f"{setting.table}.{setting.key}" if setting.table else setting.key
-    return f"| `{name}` | `{setting.value}` | {setting.source} |\n"
+    return f"| `{name}` | `{toml_value(setting.value)}` | {setting.source} |\n"
 
 
 if __name__ == "__main__":

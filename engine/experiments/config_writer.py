@@ -61,12 +61,14 @@ def _line(setting: Setting) -> str:
 
 
 def _assignment(key: str, value: Any) -> str:
+    name, _, _ = tomli_w.dumps({key: 0}).partition(" =")
+    return f"{name} = {toml_value(value)}"
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as TOML on one line."""
     if isinstance(value, dict):
-        inner = ", ".join(_assignment(name, item) for name, item in value.items())
-        name, _, _ = tomli_w.dumps({key: 0}).partition(" =")
-        return f"{name} = {{ {inner} }}"
+        return f"{{ {', '.join(_assignment(name, item) for name, item in value.items())} }}"
     if isinstance(value, list):
-        name, _, _ = tomli_w.dumps({key: 0}).partition(" =")
-        items = ", ".join(tomli_w.dumps({"x": item}).strip().removeprefix("x = ") for item in value)
-        return f"{name} = [{items}]"
-    return tomli_w.dumps({key: value}).strip()
+        return f"[{', '.join(map(toml_value, value))}]"
+    return tomli_w.dumps({"x": value}).strip().removeprefix("x = ")
