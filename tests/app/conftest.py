@@ -21,6 +21,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.document import Document
@@ -29,9 +30,6 @@ from app.services.messages import Messages
 from app.services.settings import Settings
 from app.services.theme import POINT_SIZE, Theme
 from engine.caches import BACKUP_VARIABLE
-
-PATIENCE = 300_000
-"""Milliseconds until something is surely broken: machines are slow at times."""
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 from reference.forging import forge
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.document import Document
@@ -21,7 +22,6 @@ from engine.workspace.lock import Writer
 from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 ROOT = Path(__file__).resolve().parents[3]
 
 # Claims the workspace, says so, and holds it until it is spoken to.

@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
 from reference import background_work as works
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress, Jobs
 from engine.logs import log_path
 
-PATIENCE = 300_000
 pytestmark = pytest.mark.usefixtures("callable_works")
 
 

@@ -8,6 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from reference.forging import forge
 from reference.listed_bugs import store_bugs
+from reference.screens import PATIENCE
 
 from app.services.document import Document
 from engine.errors import PlumblineError, WorkspaceError
@@ -17,8 +18,6 @@ from engine.workspace.bug_list import BugQuery
 from engine.workspace.filter import parse_terms
 from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
-
-PATIENCE = 300_000
 
 
 @pytest.fixture

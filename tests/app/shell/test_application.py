@@ -16,6 +16,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from reference.forging import forge
+from reference.screens import PATIENCE
 
 from app.services.folders import example_names, example_workspace, workspaces_folder
 from app.services.settings import recent_workspaces, settings_path
@@ -26,8 +27,6 @@ from engine.records.events import Warned
 from engine.workspace import seal
 from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
-
-PATIENCE = 300_000
 
 
 @pytest.fixture

@@ -15,12 +15,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import CONFIG, DOMAIN, problem_text
 from reference.opened_files import Opened, locks
+from reference.screens import PATIENCE
 
 from app.shell.application import Application
 from app.shell.main_window import MainWindow
 from engine.workspace.workspace import Workspace
-
-PATIENCE = 300_000
 
 
 def start_campaign(folder: Path, seed: int) -> subprocess.Popen[bytes]:

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.document import UNDO_STEPS
@@ -16,8 +17,6 @@ from app.shell.dialogs import CachesDialog, RestoreDialog
 from engine.caches import DISK_CACHES, DOMINANCE, TRANSLATIONS, keep
 from engine.records.events import Warned
 from engine.workspace.workspace import Workspace
-
-PATIENCE = 300_000
 
 
 @pytest.fixture

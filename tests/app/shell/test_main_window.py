@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 from reference import background_work as works
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.document import Document
@@ -35,7 +36,6 @@ from app.widgets.job_strip import JobItem
 from app.widgets.page import Page
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 pytestmark = pytest.mark.usefixtures("callable_works")
 CTRL = Qt.KeyboardModifier.ControlModifier
 

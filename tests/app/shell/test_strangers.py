@@ -22,6 +22,7 @@ from reference.forging import forge
 from reference.hostile_files import json_values
 from reference.hostile_window import look_at
 from reference.hostile_workspaces import altered, strange_cells
+from reference.screens import PATIENCE
 
 from app.models.project_files import ProjectFiles, project_files
 from app.services.context import Context
@@ -41,7 +42,6 @@ from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 PLUGIN = """\
 import pathlib
 pathlib.Path({mark!r}).write_text("it has run")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.document import Document
 from app.services.settings import Settings
@@ -16,8 +17,6 @@ from app.shell.main_window import MainWindow
 from app.shell.pages import PAGES
 from app.shell.warm_up import IDLE_MILLISECONDS, Step, WarmUp, steps_for
 from app.widgets.page import Page
-
-PATIENCE = 300_000
 
 
 def test_steps_are_taken_one_after_the_other(qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.models.campaign_settings import default_config
 from app.services.document import Document
@@ -22,7 +23,6 @@ from app.views.campaign.page import CampaignPage
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 FERRY = Path(__file__).resolve().parents[3] / "resources" / "examples" / "ferry"
 
 

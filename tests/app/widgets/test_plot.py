@@ -12,13 +12,12 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.theme import Theme
 from app.widgets.plot import Curve, Plot, Points
 from app.widgets.plot_series import MAX_POINTS
 from engine.errors import DiskError
-
-PATIENCE = 300_000
 
 
 @pytest.fixture

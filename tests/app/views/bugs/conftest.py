@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.views.bugs.page import BugsPage
-
-PATIENCE = 300_000
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.views.bugs.actions import EXPORT_FOLDER
 from app.views.bugs.page import BugsPage
@@ -21,7 +22,6 @@ from engine.task.atoms import state_atoms
 from engine.task.load import load_task_files
 from engine.workspace.rows import Bug
 
-PATIENCE = 300_000
 Find = Callable[..., Bug]
 
 

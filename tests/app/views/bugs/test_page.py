@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from reference.bug_workspace import what_is_known
 from reference.forging import forge
 from reference.hostile_workspaces import altered
-from reference.screens import answered
+from reference.screens import PATIENCE, answered
 
 from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import (
@@ -50,7 +50,6 @@ from engine.verify.replay import replay
 from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 Find = Callable[..., Bug]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.models.bug_table import Group, GroupBy
 from app.views.bugs.page import BugsPage
@@ -17,8 +18,6 @@ from engine.usecases.localize import localize
 from engine.usecases.minimize import minimize
 from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
-
-PATIENCE = 300_000
 
 
 def first_bug(path: Path, policy: str = "builtin:hadd") -> int:
@@ -97,7 +96,7 @@ def test_a_witness_can_be_deleted_and_undone(
 
 
 def test_a_bug_without_a_pattern_says_how_to_find_it(qtbot: QtBot, page: BugsPage) -> None:
-    with qtbot.waitSignal(page.context.messages.posted) as posted:
+    with qtbot.waitSignal(page.context.messages.posted, timeout=PATIENCE) as posted:
         page.actions_of.by_name["pattern"].trigger()
     assert "minimize it first" in posted.args[0].text
 
@@ -125,6 +124,6 @@ def test_a_bug_that_has_no_witness_says_why(
     evidence = page.detail.evidence.text
     why = f"No witness: {found.attempt.reason}."
     qtbot.waitUntil(lambda: why in evidence.toPlainText(), timeout=PATIENCE)
-    with qtbot.waitSignal(page.context.messages.posted) as posted:
+    with qtbot.waitSignal(page.context.messages.posted, timeout=PATIENCE) as posted:
         page.actions_of.by_name["pattern"].trigger()
     assert posted.args[0].text == f"Bug {bug}: {why}"

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.models.plan_table import PlanComparison
 from app.models.step_cursor import Side, StepCursor
@@ -96,7 +97,7 @@ def test_a_picture_that_is_too_large_shows_what_the_step_is_about(
     legend = Box("legend sign", 10, 3990, 10, 10, edge="accent")
     view.canvas.show_picture(Scene(4000, 4000, (far, legend), "", ""))
     view.canvas.resize(300, 300)
-    qtbot.waitUntil(lambda: view.canvas.transform().m11() == READABLE)
+    qtbot.waitUntil(lambda: view.canvas.transform().m11() == READABLE, timeout=PATIENCE)
     part = view.canvas.mapToScene(view.canvas.viewport().rect()).boundingRect()
     assert part.contains(far.x, far.y)
     near = Box("truck/box", 40, 60, 60, 20, edge="accent", object="truck")
@@ -118,13 +119,15 @@ def test_play_goes_to_the_end_and_stops_or_begins_again(
     assert view.is_playing
     trace = cursor.trace
     assert trace is not None
-    qtbot.waitUntil(lambda: not view.is_playing, timeout=5000)
-    assert cursor.index == len(trace.steps)
+    end = len(trace.steps)
+    qtbot.waitUntil(lambda: not view.is_playing, timeout=PATIENCE)
+    assert cursor.index == end
     view.loop.setChecked(True)
     view.toggle_play()
     assert cursor.index == 0
-    qtbot.waitUntil(lambda: cursor.index == len(trace.steps), timeout=5000)
-    qtbot.waitUntil(lambda: cursor.index == 0, timeout=5000)
+    seen: list[int] = []
+    cursor.moved.connect(lambda: seen.append(cursor.index))
+    qtbot.waitUntil(lambda: end in seen and 0 in seen[seen.index(end) :], timeout=PATIENCE)
     view.toggle_play()
     assert not view.is_playing
 

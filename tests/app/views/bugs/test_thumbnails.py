@@ -9,14 +9,13 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 from reference.hostile_workspaces import altered
+from reference.screens import PATIENCE
 
 from app.models.bug_table import GroupBy
 from app.views.bugs import thumbnails
 from app.views.bugs.page import BugsPage
 from app.views.bugs.thumbnails import HEIGHT, WIDTH, key_of
 from app.widgets.table_view import ROW_HEIGHT
-
-PATIENCE = 300_000
 
 
 def toggle(page: BugsPage) -> None:

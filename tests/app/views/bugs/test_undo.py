@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.document import Document
 from app.services.settings import Settings
@@ -19,7 +20,6 @@ from app.services.theme import Theme
 from app.shell.main_window import MainWindow
 from app.views.bugs.page import BugsPage
 
-PATIENCE = 300_000
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 Press = Callable[..., None]
 

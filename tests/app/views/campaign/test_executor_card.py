@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from reference.dask_cluster import Cluster
-from reference.screens import answered
+from reference.screens import PATIENCE, answered
 from reference.slow_policy import write_slow_policy
 
 from app.models.campaign_controller import CampaignState
@@ -34,7 +34,6 @@ from engine.records.project import Project
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 
 

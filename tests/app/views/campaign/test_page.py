@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
-from reference.screens import answered
+from reference.screens import PATIENCE, answered
 from reference.slow_policy import write_slow_policy
 
 from app.models.campaign_controller import CampaignState
@@ -49,7 +49,6 @@ from engine.usecases.minimize import minimize
 from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 
-PATIENCE = 300_000
 ICON_ROOM = 24
 EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"

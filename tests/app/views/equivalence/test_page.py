@@ -13,7 +13,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from reference.screens import answered
+from reference.screens import PATIENCE, answered
 
 from app.models.comparison_tables import (
     Expansion,
@@ -43,7 +43,6 @@ from engine.records.comparison import (
 )
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
-PATIENCE = 300_000
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
-from reference.screens import answered
+from reference.screens import PATIENCE, answered
 
 from app.models.campaign_tables import CAMPAIGNS
 from app.models.experiment_controller import ExperimentController
@@ -24,7 +24,6 @@ from engine.records.experiment import PortfolioRanking
 from engine.records.project import Project
 from engine.usecases import experiment
 
-PATIENCE = 300_000
 STATE_COLUMN = [column.name for column in CAMPAIGNS].index("state")
 
 

@@ -12,13 +12,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.services.context import Context
 from app.services.settings import remember_workspace
 from app.views.project.page import ProjectPage
 from engine.records.project import Project
 
-PATIENCE = 300_000
 EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 FERRY = EXAMPLES / "ferry"
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
+from reference.screens import PATIENCE
 
 from app.models.project_files import project_files
 from app.models.training import TRAIN, UNUSED, VALIDATE
@@ -18,8 +19,6 @@ from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
 from app.shell.shortcuts import group_of_page
 from app.views.train.page import TrainPage
-
-PATIENCE = 300_000
 
 
 @pytest.fixture
