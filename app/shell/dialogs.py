@@ -223,7 +223,7 @@ _ABOUT = (
 )
 
 
-WIDTH = 90  # characters
+WIDTH = 110  # characters
 
 
 class RestoreDialog(FormDialog):
@@ -240,9 +240,11 @@ class RestoreDialog(FormDialog):
         self.list = QListWidget()
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setFont(context.theme.mono_font)  # columns are aligned
         describe(self.list, "restore-backups", "Backups")
+        widest = max((len(_name(backup)) for backup in found), default=0)
         for backup in found:
-            item = QListWidgetItem(_words(backup), self.list)
+            item = QListWidgetItem(_words(backup, widest), self.list)
             item.setToolTip(str(backup.workspace))
             item.setData(Qt.ItemDataRole.UserRole, backup)
         self.list.setCurrentRow(0)
@@ -265,7 +267,11 @@ class RestoreDialog(FormDialog):
         super().accept()
 
 
-def _words(backup: Backup) -> str:
+def _words(backup: Backup, widest: int) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(backup.seconds))
-    folder = short_path(backup.workspace.parent)
-    return printable(f"{when}   {backup.workspace.name}   {backup.size / 1e6:,.1f} MB   {folder}")
+    folder = printable(short_path(backup.workspace.parent))
+    return f"{when} {backup.size / 1e6:7,.1f} MB  {_name(backup):{widest}}  {folder}"
+
+
+def _name(backup: Backup) -> str:
+    return printable(backup.workspace.name)
