@@ -218,7 +218,7 @@ def _findings(
 def _runs(
     store: WorkspaceReader, campaign: int, places: Iterable[Place], policies: Mapping[int, int]
 ) -> dict[Place, PolicyCost]:
-    """What the policies pay where they were run; the whole range where seeds disagree."""
+    """Return the costs of the policies where they were run; the whole range if seeds disagree."""
     wanted = frozenset(places)
     found: dict[Place, PolicyCost] = {}
     for run in store.policy_runs(campaign):

@@ -113,7 +113,7 @@ def _run(
 def resume(
     campaign: int, store: Workspace, link: Link = NULL_LINK, *, executor: Executor | None = None
 ) -> CampaignEnd:
-    """Do what is left of a stored campaign, with the inputs it began with."""
+    """Run the remaining units of a stored campaign with its original inputs."""
     executor = executor or make_executor(DEFAULT_EXECUTOR)
     with store.writing():
         return _work(campaign, store, executor, link)
@@ -152,7 +152,7 @@ def run_campaign(
     *,
     resume: bool | None = None,
 ) -> CampaignEnd | AlreadyDone:
-    """Run a new campaign, or with `resume` what is left of the same one (None: if it is there)."""
+    """Run a new campaign, or with `resume` the rest of the same one (None: if it exists)."""
     refuse_without_consent((*config.policies, *config.portfolio), consent)
     inputs = CampaignInputs.read(config)
     with Workspace.open(workspace) as store:
@@ -171,7 +171,7 @@ def run_campaign(
 def resume_campaign(
     link: Link, workspace: Path, campaign: int, executor: str, consent: Consent
 ) -> CampaignEnd:
-    """Do what is left of a campaign, with the files it began with."""
+    """Run the remaining units of a campaign with its original files."""
     with Workspace.open(workspace) as store:
         refuse_without_consent(store.pending_policies(campaign), consent)
         end = resume(campaign, store, CampaignReporter(link), executor=make_executor(executor))
@@ -190,7 +190,7 @@ def _minimize(link: Link, store: Workspace, campaign: int, consent: Consent) -> 
 
 
 class _Forwarder(InnerLink):
-    """Tells how far it is, and nothing else: events of a campaign are about units."""
+    """Reports progress only, because events of a campaign are about units."""
 
     def progress(self, done: float, total: float | None = None, text: str = "") -> None:
         self._outer.progress(done, total, f"minimizing {text}")
@@ -241,7 +241,7 @@ class UnitRunner(Generic[Work]):
         self._submit()
 
     def tell(self, events: Sequence[WorkEvent]) -> None:
-        """Tell the store first and the link second."""
+        """Store the events, then report them to the link."""
         self._failed |= any(isinstance(event, UnitFailed) for event in events)
         if events:
             self._kind.apply(events)
@@ -284,7 +284,7 @@ class UnitRunner(Generic[Work]):
         self._inbox.close()
 
     def _stop(self) -> None:
-        """Ask politely, take what still comes, then end what is left."""
+        """Ask the workers to stop, take their last events, and kill those that do not stop."""
         self._stopping = True
         self._executor.order(Command.STOP)
         deadline = time.monotonic() + STOP_SECONDS
@@ -293,7 +293,7 @@ class UnitRunner(Generic[Work]):
         self.tell([UnitStopped(unit) for unit in self._units if unit not in self._ended])
 
     def _turn(self) -> None:
-        """Pass on what the workers say, and see which have ended."""
+        """Pass on the events of the workers, and see which have ended."""
         events: list[WorkEvent] = []
         for number, told in self._inbox.take(POLL_SECONDS):
             if isinstance(told, End):
@@ -320,7 +320,7 @@ class UnitRunner(Generic[Work]):
         self._started.add(unit)
 
     def _end_of(self, unit: Work, end: End) -> Iterator[UnitStopped | UnitFailed]:
-        """A process that ends without a word was lost, unless it was to end anyway."""
+        """Return the events of a process that ended; if it reported none, it was lost."""
         if not self._stopping:
             failure = end.failure or Failure("the worker ended too early")
             at_limit = failure.message.startswith(AT_LIMIT)
@@ -342,7 +342,7 @@ def _why(failure: Failure, unit: WorkUnit) -> str:
 
 
 class CampaignReporter(InnerLink):
-    """Makes few and small messages of many events."""
+    """Combines many events into a few small messages."""
 
     def __init__(self, link: Link) -> None:
         super().__init__(link)

@@ -37,7 +37,7 @@ def find_changes(
 
 
 def changes_between(store: WorkspaceReader, before: int, after: int) -> Changes:
-    """What became of the bugs of two campaigns, and of the patterns of their mistakes."""
+    """How the bugs of two campaigns and their patterns have changed."""
     patterns = tuple(compare_patterns(store, before, after))
     titles = pattern_titles(store) if patterns else {}
     return Changes(before, after, compare_campaigns(store, before, after), patterns, titles)

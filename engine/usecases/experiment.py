@@ -67,7 +67,7 @@ def run_experiment(
     *,
     resume: bool | None = None,
 ) -> ExperimentEnd:
-    """Run a new experiment, or with `resume` what is left of the same (None: if it is there)."""
+    """Run a new experiment, or with `resume` the rest of the same one (None: if it exists)."""
     named = [spec for suite in config.suites for spec in (*suite.policies, *suite.portfolio)]
     refuse_without_consent(named, consent)
     trials = plan_trials(config)
@@ -86,7 +86,7 @@ def run_experiment(
 def resume_experiment(
     link: Link, workspace: Path, experiment: int, executor: str, consent: Consent
 ) -> ExperimentEnd:
-    """Do what is left of a stored experiment, with the files it began with."""
+    """Run the rest of a stored experiment with its original files."""
     with Workspace.open(workspace) as store:
         refuse_without_consent(store.experiments.external_policies(experiment), consent)
         return _run(store, link, executor, lambda: experiment)
@@ -102,7 +102,7 @@ def _run(store: Workspace, link: Link, executor: str, begin: Callable[[], int]) 
 
 
 class _Experiment:
-    """What is left of an experiment, stage by stage."""
+    """Runs the rest of an experiment, stage by stage."""
 
     def __init__(self, number: int, store: Workspace, executor: Executor, link: Link) -> None:
         self._number, self._store, self._executor = number, store, executor

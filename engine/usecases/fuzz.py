@@ -25,7 +25,7 @@ BIASES = biases.BIASES
 
 @dataclass(frozen=True, slots=True)
 class BiasOptions:
-    """Which states walks prefer, and the policy they look at for it."""
+    """Which states walks prefer, and the policy that this depends on."""
 
     name: str = "none"
     policy: str | None = None

@@ -43,7 +43,7 @@ class LocalizeOptions:
     megabytes: int = MEGABYTES
 
     def limits(self, began: float) -> LocalizationLimits:
-        """What the next bug may use."""
+        """Return the limits for the next bug."""
         seconds = self.bug_seconds
         if self.total_seconds is not None:
             seconds = max(self.total_seconds - (time.monotonic() - began), 0.0)
@@ -94,7 +94,7 @@ def _knows_more(known: Localization, found: Localization) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Localizing:
-    """How far the bug under way is."""
+    """The progress of the current bug."""
 
     bug: int
     searches: int

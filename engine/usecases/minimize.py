@@ -68,7 +68,7 @@ VERIFIED_STATES = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Minimizing:
-    """How far the root cause under way is."""
+    """The progress of the current root cause."""
 
     bug: int
     tries: int

@@ -1,4 +1,4 @@
-"""Lets policies act: from one state, or on many problems one after the other."""
+"""Runs policies: from one state, or on many problems one by one."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DEFAULT_PORT = 50051
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The server is ready for questions."""
+    """The server is ready for requests."""
 
     address: str
     notes: tuple[str, ...]

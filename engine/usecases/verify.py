@@ -45,9 +45,9 @@ FINDERS = Finders(used_factorizations, imported_states, experiment_key, plan_tri
 def verify(
     link: Link, workspace: Path, consent: Consent, options: VerifyOptions = EVERYTHING
 ) -> Verification:
-    """Return what holds of all that a workspace claims, or of what it claims about some bugs.
+    """Verify all claims of a workspace, or those about some bugs.
 
-    The policies are asked again, too: plug-ins and servers only with consent.
+    Policies are run again, plug-ins and servers only with consent.
     """
     with Workspace.open(workspace) as store:
         refuse_damaged(store)
