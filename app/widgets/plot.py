@@ -213,8 +213,9 @@ class Plot(QWidget):
         self.legend.setParentItem(self.item if beside else self.item.vb)
         self.legend.setOffset((-_EDGE, _TOP) if beside else self._legend_place)
         room = self.legend.width() + _GAP if beside else _EDGE
-        # The room above is for half of the topmost number.
-        self.item.layout.setContentsMargins(_EDGE, _TOP, room, _EDGE)
+        # Above there is half of the topmost number, below the title of the axis, which pyqtgraph
+        # places a few pixels too low.
+        self.item.layout.setContentsMargins(_EDGE, _TOP, room, _GAP)
         self.item.layout.activate()
 
     @Slot(object)

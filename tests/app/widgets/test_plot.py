@@ -48,6 +48,13 @@ def test_many_updates_are_drawn_once(qtbot: QtBot, plot: Plot) -> None:
     assert len(count) == 1
 
 
+def test_the_title_of_the_x_axis_is_not_cut_off(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_curves([Curve("a", [0, 1], [0, 1])])
+    drawn(qtbot, plot)
+    title = plot.item.getAxis("bottom").label
+    assert title.sceneBoundingRect().bottom() <= plot.canvas.height()
+
+
 def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plot) -> None:
     axis, pictures = plot.item.getAxis("left"), []
     for largest in (10, 1000):
