@@ -52,6 +52,7 @@ class BugJobs(QObject):
         self._context = context
         self._jobs: dict[str, Job] = {}
         self._folder = Path()
+        self._minimized = 0  # by the job under way
 
     def running(self, kind: str) -> bool:
         return kind in self._jobs
@@ -80,8 +81,10 @@ class BugJobs(QObject):
         title = f"Minimize {_which(bugs)}"
         job = self._start("minimize", title, minimize, tuple(bugs), granted, MinimizeOptions())
         if job is not None:
+            self._minimized = 0
             job.events.connect(self._on_minimize_events)
             job.finished.connect(self._on_minimized)
+            job.stopped.connect(self._on_minimize_stopped)
 
     def find_plan(self, bug: int) -> None:
         job = self._start("plan", f"Find better plan for bug {bug}", find_better_plan, bug)
@@ -135,7 +138,13 @@ class BugJobs(QObject):
     def _on_minimize_events(self, events: list[object]) -> None:
         for event in events:
             if isinstance(event, WitnessResult):
+                self._minimized += 1
                 self.minimized.emit(event.bug)
+
+    @Slot()
+    def _on_minimize_stopped(self) -> None:
+        done = count_text(self._minimized, "bug")
+        self._context.messages.info(f"Stopped. What was found for {done} is kept.")
 
     @Slot(object)
     def _on_minimized(self, results: tuple[WitnessResult, ...]) -> None:

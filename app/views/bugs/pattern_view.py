@@ -15,13 +15,17 @@ from app.widgets.picture_canvas import PictureCanvas
 from engine.campaign.patterns import PatternBugs, pattern_bugs
 from engine.errors import PlumblineError
 from engine.pictures.picture import require_drawable, state_picture
+from engine.report.bug_text import ending_text
 from engine.report.pattern_text import pattern_facts, pattern_title, trend_text
+from engine.report.trace import Ending, evidence_trace, policy_trace
 from engine.task.task import Task
 from engine.workspace.filter import parse_terms
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import WitnessRow
+from engine.workspace.rows import Bug, WitnessRow
 
-WIDTH, HEIGHT = 720, 560
+WIDTH, HEIGHT = 960, 600
+MAX_STEPS = 10
+"""Of each plan; an exported witness has all."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class ShownPattern:
 
     pattern: PatternBugs
     row: WitnessRow
+    bug: Bug  # the witness
     task: Task
     trend: tuple[tuple[int, int], ...]
 
@@ -47,12 +52,31 @@ def read_pattern(store: WorkspaceReader, number: int, campaign: int) -> ShownPat
     assert first.finding is not None
     counts = Counter(row.campaign for row in rows if row.pattern == number)
     minimized = {row.campaign for row in rows if row.pattern is not None}
+    bug = store.bug(first.finding)
     return ShownPattern(
         pattern,
         first,
-        store.task(store.bug(first.finding).problem_id),
+        bug,
+        store.task(bug.problem_id),
         tuple((item, counts[item]) for item in sorted(minimized)),
     )
+
+
+def _plans(shown: ShownPattern) -> str:
+    """The policy's run in the witness above a plan that is better."""
+    finding, task = shown.bug.finding, shown.task
+    traces = {
+        "Policy": policy_trace(task, finding.state, finding.run),
+        "Better plan": evidence_trace(task, finding.evidence),
+    }
+    lines = []
+    for name, trace in traces.items():
+        steps = [f"  {step.index + 1}. ({step.action})" for step in trace.steps]
+        if len(steps) > MAX_STEPS:
+            steps[MAX_STEPS:] = [f"  and {len(steps) - MAX_STEPS} more"]
+        cost = f", cost {trace.cost}" if trace.ending is Ending.GOAL else ""
+        lines += [f"{name}: {ending_text(trace)}{cost}", *steps, ""]
+    return "\n".join(lines)
 
 
 class PatternDialog(QDialog):
@@ -79,6 +103,13 @@ class PatternDialog(QDialog):
         lines = [*pattern_facts(pattern), trend_text(shown.trend)]
         self.facts = paragraph("\n".join(line for line in lines if line))
         self.facts.setObjectName("pattern-facts")
+        self.plans = QLabel(_plans(shown))
+        self.plans.setObjectName("pattern-plans")
+        self.plans.setTextFormat(Qt.TextFormat.PlainText)
+        self.plans.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.plans.setWordWrap(True)
+        self.plans.setFixedWidth(WIDTH * 2 // 5)
+        self.plans.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.canvas = PictureCanvas(theme, "pattern-picture")
         self._lay_out(theme)
         self._draw()
@@ -89,7 +120,11 @@ class PatternDialog(QDialog):
         layout.setSpacing(12)
         layout.addWidget(self.title)
         layout.addWidget(self.facts)
-        layout.addWidget(self.canvas, 1)
+        both = QHBoxLayout()
+        both.setSpacing(12)
+        both.addWidget(self.canvas, 1)
+        both.addWidget(self.plans)
+        layout.addLayout(both, 1)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         for made in self._buttons(theme):

@@ -48,6 +48,13 @@ def test_minimize_gives_a_bug_its_pattern(qtbot: QtBot, page: BugsPage) -> None:
     qtbot.waitUntil(has_pattern, timeout=PATIENCE)
 
 
+def test_a_stop_says_what_is_kept(qtbot: QtBot, page: BugsPage) -> None:
+    page.jobs.minimize([first_bug(page.context.document.path)])
+    with qtbot.waitSignal(page.context.messages.posted, timeout=PATIENCE) as posted:
+        page.jobs.stop("minimize")
+    assert posted.args[0].text == "Stopped. What was found for 0 bugs is kept."
+
+
 def dialog_of(qtbot: QtBot, page: BugsPage) -> PatternDialog:
     page.actions_of.by_name["pattern"].trigger()
     qtbot.waitUntil(lambda: bool(page.findChildren(PatternDialog)), timeout=PATIENCE)
@@ -70,6 +77,9 @@ def test_patterns_that_are_known_are_the_groups_at_first(
     dialog = dialog_of(qtbot, page)
     assert "instead of" in dialog.title.text()
     assert "Witness: bug" in dialog.facts.text()
+    assert "Policy: " in dialog.plans.text()
+    assert "Better plan: goal reached" in dialog.plans.text()
+    assert f"1. ({dialog.facts.text().partition('(')[2].partition(')')[0]})" in dialog.plans.text()
     dialog.findChild(QPushButton, "pattern-bugs").click()
     assert page.filter.text == "pattern:1"
 
