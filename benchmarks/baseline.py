@@ -104,6 +104,7 @@ def cpu_seconds(command: Sequence[str], programs: Path, home: Path) -> float:
             "PLUMBLINE_CACHE_DIR": str(home / "cache"),
             "PYTHONSAFEPATH": "1",  # `python -m engine.cli` must not find the current folder
         }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
         process = subprocess.Popen(
             [str(programs / name), *arguments], env=environment, stdout=output, stderr=output
         )

@@ -3,10 +3,12 @@
     python benchmarks/window.py start [--times 5]
     python benchmarks/window.py lag [CONFIG.toml] [--seconds 60]
 
-`start` runs the program again and again until its window has been painted. `lag` runs a campaign
-as a user does, looks at all screens meanwhile, and measures with a timer how late the event loop
-is; before that the same without a campaign, to tell the machine from the program. Then it stops
-the campaign and measures how long that takes. Works without a screen (QT_QPA_PLATFORM=offscreen).
+`start` runs the program again and again, in turn with version 0.1 if `baseline.py` has built it,
+until its window has been painted and the files of the example have been checked. `lag` runs a
+campaign as a user does, looks at all screens meanwhile, and measures with a timer how late the
+event loop is; before that the same without a campaign, to tell the machine from the program. Then
+it stops the campaign and measures how long that takes. Works without a screen
+(QT_QPA_PLATFORM=offscreen).
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from measurement import Row, Setting
+from baseline import BASELINE_PROGRAMS, TREE, build
+from measurement import Row, Setting, compared
 
 if TYPE_CHECKING:
     from app.shell.application import Application
@@ -41,20 +44,30 @@ WORST = 8
 LATE_MILLISECONDS = 80.0
 FRAMES = 3
 
-# The program as it is, but for an eye on the first picture of its window.
+# The program as it is, but for an eye on the first picture of its window, and on its project.
 _START = """
 import sys, time
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
-from app.shell.main_window import MainWindow
 
 class Eye(QObject):
     def eventFilter(self, watched, event):
-        if event.type() == QEvent.Type.Paint and isinstance(watched, MainWindow):
+        if event.type() == QEvent.Type.Paint and type(watched).__name__ == "MainWindow":
             print(time.time(), time.process_time(), flush=True)
             QApplication.instance().removeEventFilter(self)
-            QApplication.exit(0)
+            self.timer = QTimer(interval=5)
+            self.timer.timeout.connect(self.look)
+            self.timer.start()
+            self.document = watched.context.document
         return False
+
+    def look(self):
+        from app.models.project_files import ProjectFiles
+        files = self.document.findChild(ProjectFiles)
+        if files.policies and not files.is_busy:
+            self.timer.stop()
+            print(time.time(), flush=True)
+            QApplication.exit(0)
 
 original = QApplication.exec
 def execute(*args):
@@ -98,10 +111,9 @@ def at_home_elsewhere() -> Iterator[None]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     with at_home_elsewhere():
-        walls, cpus = measure_start(setting.choose(5, 1))
-        remark = f"clock; {statistics.median(cpus):.2f} s of the processor"
-        wall = statistics.median(walls)
-        yield Row("from the start to the window", wall, "s", instances=len(walls), remark=remark)
+        if not setting.quick:
+            build()
+        yield from start_rows(measure_start(setting.choose(7, 1)))
         lag = measure_lag(long_campaign(setting.data), setting.choose(45.0, 15.0))
     for what, clock in (("busy", ""), ("late", "clock; ")):
         running, idle = (
@@ -153,23 +165,63 @@ class Lag:
     stopping: float | None
 
 
-def measure_start(times: int) -> tuple[list[float], list[float]]:
-    """Seconds of the clock and of the processor."""
-    walls, cpus = [], []
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Seconds until the window is painted, and until all is known about the example's files."""
+
+    painted: float
+    cpu: float  # of the window's process, until it is painted
+    checked: float
+
+
+def measure_start(times: int) -> list[tuple[Start, Start | None]]:
+    """Starts now, and of version 0.1 if there is one."""
+    trees = [ROOT, TREE] if BASELINE_PROGRAMS.exists() else [ROOT]
+    starts = []
     for number in range(times + 1):
-        before = time.time()
-        done = subprocess.run(
-            [sys.executable, "-c", _START], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        painted, cpu = map(float, done.stdout.split())
+        pair = [start_once(tree) for tree in trees]
         if number > 0:  # the first one is cold
-            walls.append(painted - before)
-            cpus.append(cpu)
-    print(
-        f"window painted after {statistics.median(walls):.2f} s (best {min(walls):.2f}, "
-        f"worst {max(walls):.2f}); processor time {statistics.median(cpus):.2f} s"
+            starts.append((pair[0], pair[1] if len(pair) > 1 else None))
+    for row in start_rows(starts):
+        print(f"{row.what}: {row.ours:.2f} s; 0.1: {row.theirs or 0:.2f} s; {row.ratio or 0:.2f}")
+    return starts
+
+
+def start_once(tree: Path) -> Start:
+    """In a home of its own: one version cannot read the workspaces of the other."""
+    home = Path(os.environ["XDG_DATA_HOME"]) / tree.name
+    home.mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        **{f"XDG_{name}_HOME": str(home) for name in ("CONFIG", "DATA", "STATE")},
+        "PLUMBLINE_CACHE_DIR": str(home / "cache"),
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
+    before = time.time()
+    done = subprocess.run(
+        [tree / ".venv" / "bin" / "python", "-c", _START],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return walls, cpus
+    painted, cpu, checked = map(float, done.stdout.split())
+    return Start(painted - before, cpu, checked - before)
+
+
+def start_rows(starts: list[tuple[Start, Start | None]]) -> Iterator[Row]:
+    for what, name, remark in (
+        ("from the start to the window", "painted", "clock"),
+        ("from the start to the window, CPU", "cpu", "of its process"),
+        ("from the start to the example, checked", "checked", "clock"),
+    ):
+        ours = [getattr(now, name) for now, _ in starts]
+        theirs = [getattr(before, name) for _, before in starts if before is not None]
+        if theirs:
+            yield compared(what, "version 0.1", list(zip(ours, theirs, strict=True)), "s", remark)
+        else:
+            yield Row(what, statistics.median(ours), "s", instances=len(ours), remark=remark)
 
 
 def workspace_path() -> Path:
@@ -186,6 +238,7 @@ def open_window(config: Path) -> tuple[Application, MainWindow]:
     from app.shell.warm_up import steps_for
     from engine.campaign.config_reader import read_config
     from engine.records.project import Project
+    from engine.workers.launch import prepare
     from engine.workspace.workspace import Workspace
 
     path = workspace_path()
@@ -201,6 +254,7 @@ def open_window(config: Path) -> tuple[Application, MainWindow]:
                 draft=read,
             )
         )
+    prepare()
     application = Application(QApplication([]))
     application.start(path)
     (window,) = application.windows

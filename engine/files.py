@@ -19,6 +19,8 @@ from typing import BinaryIO
 
 from engine.errors import DiskError, Location, UnreadableFileError
 
+SAS_SUFFIX = ".sas"
+"""Of a task as the translator writes it."""
 LARGEST_FILE = 256 * 2**20
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -17,10 +17,9 @@ from engine.oracles.kind import OracleKind
 from engine.oracles.registry import factorizations, parse_oracle
 from engine.records.config import CampaignConfig, FuzzSettings, Mode, OracleSettings, UnitLimits
 from engine.records.events import ClusterSize, ClusterStatus
-from engine.records.project import PoolChecked, Project
+from engine.records.project import PoolChecked, Project, is_grounded
 from engine.report.policy_text import TaskFit
 from engine.report.words import count_text
-from engine.usecases.check_project import is_grounded
 from engine.workers.cluster import problem_with_address
 from engine.workspace.rows import CampaignRow
 

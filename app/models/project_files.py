@@ -27,20 +27,17 @@ from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import (
     DomainChecked,
     PolicyChecked,
+    PolicyRan,
     PoolChecked,
+    PoolTried,
     ProblemChecked,
     Project,
     ProjectChecked,
+    TaskMeasured,
+    is_grounded,
 )
 from engine.report.policy_text import TaskFit, policy_name
 from engine.report.words import count_text
-from engine.usecases.check_project import (
-    PolicyRan,
-    PoolTried,
-    TaskMeasured,
-    is_grounded,
-    look_at_project,
-)
 
 EDITED_MILLISECONDS = 300
 """An editor writes a file in several steps."""
@@ -76,7 +73,18 @@ class ProjectFiles(QObject):
         self._document.changed.connect(self._on_document_changed)
         self._fill_rows()
         if not self.project.is_empty:
-            self.check()
+            self._await_check()
+            QTimer.singleShot(0, self, self._check_soon)  # the window is to appear first
+
+    @Slot()
+    def _check_soon(self) -> None:
+        if self._job is None:
+            self._soon.start(CHANGED_MILLISECONDS)
+
+    def _await_check(self) -> None:
+        self._is_checked = False
+        for row in self.rows.values():
+            row.is_waiting = True
 
     def _stored(self) -> Project:
         """Read the project; start a new one if it is damaged. Campaigns are not affected."""
@@ -98,7 +106,7 @@ class ProjectFiles(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether files are being checked, or policies tried."""
-        return self._soon.isActive() or self._job is not None
+        return self.is_checking or self._job is not None
 
     def add(self, paths: Iterable[str | Path]) -> Found:
         """Add usable files, also those in folders; return what was found."""
@@ -235,15 +243,16 @@ class ProjectFiles(QObject):
     @Slot()
     def check(self) -> None:
         """Check what may have changed."""
+        from engine.usecases.check_project import look_at_project  # after the window has appeared
+
         self._soon.stop()
         self._stop()
         self._watch()
-        self._is_checked = self.project.is_empty
         if self.project.is_empty:
+            self._is_checked = True
             self.domain, self.policies, self.pools = None, {}, {}
         else:
-            for row in self.rows.values():
-                row.is_waiting = True
+            self._await_check()
             known = frozenset(pair for row in self.rows.values() for pair in row.known)
             granted = consent(self._context.settings)
             job = self._context.jobs.start(

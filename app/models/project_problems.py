@@ -11,9 +11,8 @@ from app.models.table_model import Column, Palette, TableModel
 from engine.pddl import Diagnostic, Severity
 from engine.records.finding import EndReason, RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
-from engine.records.project import ProblemChecked
+from engine.records.project import PolicyRan, PoolTried, ProblemChecked, TaskMeasured
 from engine.report.words import count_text
-from engine.usecases.check_project import PolicyRan, PoolTried, TaskMeasured
 
 WAITING = "…"
 _REASONS = {

@@ -6,6 +6,7 @@ Color carries meaning only (see `COLORS`), and never alone. Everything that draw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -31,15 +32,14 @@ from engine.plain_text import printable
 
 ICONS = resource("icons")
 SIZES = (16, 20, 24, 32, 48)
-RATIOS = (1, 2)
 
 
-def make_icon(name: str, color: QColor, disabled: QColor) -> QIcon:
+def make_icon(name: str, color: QColor, disabled: QColor, ratios: Sequence[int]) -> QIcon:
     icon = QIcon()
     for mode, tint in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled)):
         renderer = _renderer(name, tint)
         for size in SIZES:
-            for ratio in RATIOS:
+            for ratio in ratios:
                 icon.addPixmap(_draw(renderer, size, ratio), mode)
     return icon
 
@@ -144,9 +144,12 @@ class Theme(QObject):
         self.mode = "system"
         self.point_size = POINT_SIZE
         self.name = self._resolved()
-        self._icons: dict[tuple[str, str, str], QIcon] = {}
+        self._icons: dict[tuple[str, str, str, int], QIcon] = {}
         self._pictures = QTemporaryDir()
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.screenAdded.connect(self._on_screen_added)
 
     @property
     def is_dark(self) -> bool:
@@ -157,9 +160,10 @@ class Theme(QObject):
 
     def icon(self, name: str, token: str = "text") -> QIcon:
         """Return our drawing in the color of a token, gray while disabled."""
-        key = (name, token, self.name)
+        ratios = _ratios()
+        key = (name, token, self.name, len(ratios))
         if key not in self._icons:
-            self._icons[key] = make_icon(name, self.color(token), self.color("disabled"))
+            self._icons[key] = make_icon(name, self.color(token), self.color("disabled"), ratios)
         return self._icons[key]
 
     def keep_icon(self, owner: QObject, name: str, token: str = "text") -> None:
@@ -253,9 +257,19 @@ class Theme(QObject):
         return "dark" if system_is_dark() else "light"
 
     @Slot()
+    def _on_screen_added(self) -> None:
+        self.changed.emit()  # its pixels may be smaller
+
+    @Slot()
     def _on_system_changed(self) -> None:
         if self.mode == "system" and self._resolved() != self.name:
             self.apply()
+
+
+def _ratios() -> tuple[int, ...]:
+    """Drawings with twice as many pixels take four times as long, and few screens show them."""
+    fine = any(screen.devicePixelRatio() > 1 for screen in QGuiApplication.screens())
+    return (1, 2) if fine else (1,)
 
 
 def system_is_dark() -> bool:

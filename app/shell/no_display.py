@@ -10,9 +10,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.services.folders import EXAMPLES, FIRST_EXAMPLE
-from engine.cli import main as plumbline
 from engine.errors import ExitCode
+from engine.files import resource
 
 _X11_LIBRARIES = {
     "libxcb.so.1": "libxcb1",
@@ -64,7 +63,7 @@ def _x11_answers(display: str) -> bool:
     return not failed
 
 
-EXAMPLE = EXAMPLES / FIRST_EXAMPLE
+EXAMPLE = resource("examples") / "parcel-delivery"
 
 
 def tour_commands(workspace: Path, report: Path) -> list[list[str]]:
@@ -86,6 +85,8 @@ def tour_commands(workspace: Path, report: Path) -> list[list[str]]:
 
 def run_tour() -> int:
     """Run the tour; return the first exit code that is not zero."""
+    from engine.cli import main as plumbline  # who has a display needs no tour
+
     folder = Path(tempfile.mkdtemp(prefix="plumbline-"))
     workspace, report = folder / "example.plumb", folder / "report.html"
     for command in tour_commands(workspace, report):

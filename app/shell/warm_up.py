@@ -13,7 +13,6 @@ from importlib import import_module
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Slot
 
 from app.shell.main_window import MainWindow
-from engine.workers.launch import prepare
 
 IDLE_MILLISECONDS = 250
 """The user is idle after this time without a key, a click or a mouse movement."""
@@ -27,7 +26,6 @@ _INPUT = (
 
 
 def steps_for(window: MainWindow) -> Iterator[Step]:
-    yield prepare
     for name in SLOW_PACKAGES:
         yield partial(import_module, name)
     for entry in window.pages:

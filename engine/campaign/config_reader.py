@@ -28,7 +28,7 @@ from engine.campaign.toml_values import (
     whole_number,
 )
 from engine.errors import ConfigurationError, Location, PlumblineError, PolicyError
-from engine.files import read_text
+from engine.files import SAS_SUFFIX, read_text
 from engine.fuzzing.biases import BIASES
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
@@ -44,7 +44,6 @@ from engine.records.config import (
     Unsolved,
 )
 from engine.records.policy_spec import PolicySpec, SpecKind
-from engine.task.load import SAS_SUFFIX
 
 _MOST_PARTS = 1000
 _FORM = "a line is KEY = VALUE or [TABLE], with text in quotes"

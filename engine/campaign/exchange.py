@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import UsageError
-from engine.files import write_text
+from engine.files import SAS_SUFFIX, write_text
 from engine.fuzzing.bugs_file import FAILS, BugRecord, write_bugs
 from engine.fuzzing.pool_file import PoolEntry, count_states, write_pool
 from engine.policies.cache_file import CACHE_SUFFIX, State, write_policy_cache
 from engine.policies.policy import NO_ACTION
-from engine.task.load import SAS_SUFFIX
 from engine.task.sas import write_sas
 from engine.task.successors import successor
 from engine.task.task import Task

@@ -16,12 +16,12 @@ from enum import Enum
 from pathlib import Path
 
 from engine.errors import ConfigurationError, PolicyError
+from engine.files import SAS_SUFFIX
 from engine.fuzzing.bugs_file import is_bugs_file
 from engine.fuzzing.pool_file import is_pool
 from engine.pddl import definition_kind
 from engine.policies.kinds import PolicySource, is_policy, policy_suffixes
 from engine.records.policy_spec import PolicySpec, SpecKind
-from engine.task.load import SAS_SUFFIX
 from engine.workspace.companions import ENDINGS
 from engine.workspace.schema import APPLICATION_ID
 

@@ -22,7 +22,6 @@ from typing import (
 )
 
 import msgspec
-import numpy as np
 
 from engine.errors import DamagedRecordError
 
@@ -122,12 +121,16 @@ as large as what is stored, and a megabyte at least. What would be larger is sto
 
 def pack(numbers: Sequence[int]) -> bytes:
     """The width of an entry in bytes, then the entries, least significant byte first."""
+    import numpy as np  # not every start packs numbers
+
     largest = max(numbers, default=0)
     width = next(width for width in _WIDTHS if largest < 256**width)
     return bytes([width]) + np.array(numbers, f"<u{width}").tobytes()
 
 
 def unpack(data: bytes) -> tuple[int, ...]:
+    import numpy as np
+
     if not data or data[0] not in _WIDTHS or (len(data) - 1) % data[0]:
         raise ValueError("these bytes are not a sequence of numbers")
     return tuple(np.frombuffer(data, f"<u{data[0]}", offset=1).tolist())

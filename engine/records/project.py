@@ -7,14 +7,17 @@ here: what a campaign used is copied into the workspace when it begins.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from engine.files import SAS_SUFFIX
 from engine.pddl.diagnostics import Diagnostic, Severity
 from engine.records.codec import Record, Text
 from engine.records.config import CampaignConfig
+from engine.records.finding import RunOutcome
 from engine.records.policy_spec import require_specs
 
 
@@ -81,6 +84,11 @@ def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
 
 def _rest(names: tuple[str, ...], gone: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in gone)
+
+
+def is_grounded(problem: str) -> bool:
+    """Whether a problem is a task of its own and needs no domain."""
+    return Path(problem).suffix.lower() == SAS_SUFFIX
 
 
 class DomainChecked(Record):
@@ -152,3 +160,31 @@ class ProjectChecked(Record):
     problems: tuple[str, ...]
     policies: tuple[str, ...]
     pools: tuple[str, ...] = ()
+
+
+class TaskMeasured(Record):
+    problem: str
+    facts: int
+    operators: int
+    error: str = ""  # why there is no task
+    no_dominance: str = ""  # why it has none and what oracles do instead
+
+
+class PolicyRan(Record):
+    """`outcome` is None if the policy cannot run on the problem."""
+
+    problem: str
+    policy: str
+    outcome: RunOutcome | None
+    reason: str
+    cost: int | None = None
+    steps: int | None = None
+
+
+class PoolTried(Record):
+    """Whether the states of a pool or a bugs file are states of a problem's task."""
+
+    problem: str
+    pool: str
+    states: int = 0  # different ones
+    error: str = ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import Location, SasError, TranslationError, UnsupportedError, UsageError
-from engine.files import read_text
+from engine.files import SAS_SUFFIX, read_text
 from engine.pddl import (
     Severity,
     check_files,
@@ -27,7 +27,6 @@ from engine.task.translation_cache import TranslationCache
 from engine.workers.link import NULL_LINK
 from engine.workers.translator import Translator
 
-SAS_SUFFIX = ".sas"
 SAS_FILE = "a SAS file of the Fast Downward translator"
 
 # What the translator writes instead of a task when there is nothing to search for.

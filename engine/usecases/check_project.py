@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign.inputs import read_file
@@ -18,22 +17,21 @@ from engine.policies.policy import Policy, close_policy, open_policy
 from engine.records.finding import RunOutcome
 from engine.records.project import (
     DomainChecked,
+    PolicyRan,
     PoolChecked,
+    PoolTried,
     ProblemChecked,
     Project,
     ProjectChecked,
+    TaskMeasured,
+    is_grounded,
 )
-from engine.task.load import SAS_SUFFIX, load_sas, load_task_files
+from engine.task.load import load_sas, load_task_files
 from engine.task.task import Task
 from engine.task.translate import Limits, warm_translator
 from engine.task.translation_cache import TranslationCache
 from engine.workers.link import Link
 from engine.workers.translator import Translator
-
-
-def is_grounded(problem: str) -> bool:
-    """Whether a problem is a task of its own and needs no domain."""
-    return Path(problem).suffix.lower() == SAS_SUFFIX
 
 
 def check_project(link: Link, project: Project, consent: Consent) -> ProjectChecked:
@@ -123,37 +121,6 @@ SECONDS = 60.0
 """For the translation of a problem, and again for each run on it."""
 MEGABYTES = 4000
 """For the translation, because a stranger's workspace is checked as soon as it is opened."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskMeasured:
-    problem: str
-    facts: int
-    operators: int
-    error: str = ""  # why there is no task
-    no_dominance: str = ""  # why it has none and what oracles do instead
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRan:
-    """`outcome` is None if the policy cannot run on the problem."""
-
-    problem: str
-    policy: str
-    outcome: RunOutcome | None
-    reason: str
-    cost: int | None = None
-    steps: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PoolTried:
-    """Whether the states of a pool or a bugs file are states of a problem's task."""
-
-    problem: str
-    pool: str
-    states: int = 0  # different ones
-    error: str = ""
 
 
 def look_at_project(

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import CancelledError, LimitReachedError, UsageError
+from engine.files import SAS_SUFFIX
 from engine.policies.policy import Policy, close_policy, notes_of, open_policy
 from engine.policies.portfolio import named_policies, recorded_order
 from engine.policies.runs import STEP_LIMIT, PolicyRun, PolicyRuns, Statistics
 from engine.records.events import Warned
 from engine.records.finding import RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
-from engine.task.load import SAS_SUFFIX, load_task_files
+from engine.task.load import load_task_files
 from engine.task.states import StateTable, require_state
 from engine.task.successors import State
 from engine.task.task import Task

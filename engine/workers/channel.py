@@ -23,7 +23,6 @@ from types import FunctionType
 from typing import Any, TypeVar, get_type_hints
 
 import msgspec
-import numpy as np
 
 from engine.records.codec import Record, learning
 from engine.workers.encrypted import EncryptedSocket
@@ -172,7 +171,8 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 def _plain(value: object) -> object:
     if isinstance(value, PurePath):
         return os.fsencode(value)  # names of files need not be text
-    if isinstance(value, np.generic):
+    numpy = sys.modules.get("numpy")  # who has none of it sends none
+    if numpy is not None and isinstance(value, numpy.generic):
         return value.item()
     raise TypeError(f"a {type(value).__name__} cannot be sent to another process")
 

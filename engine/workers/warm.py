@@ -2,7 +2,8 @@
 
 Importing takes longer than most units do. The window, which has Qt and threads, starts the warm
 process as a program of its own (`warm_process.py`); a command with nothing but its main thread
-forks it. Where there is none, or it is not ready, workers are started as programs.
+forks it. One that is not ready yet is waited for, because a program would have to import as much;
+where there is none, workers are started as programs.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ NUMBER = struct.Struct("<i")
 """The warm process sends each worker's pid and, at the end, its return code."""
 UNSAFE = ("torch", "grpc", "PySide6", "distributed")
 """Packages with threads and locks of their own: a process that has them must not fork."""
+READY_SECONDS = 2.0
+"""How long to wait for the warm process before a worker is started as a program."""
 END_SECONDS = 5.0
 """How long the warm process may take to end a worker."""
 
@@ -92,6 +95,7 @@ class Warmth:
     def _answers(self) -> bool:
         """Whether there is one that has imported everything; it says so once."""
         if self._requests is not None and not self._is_ready:
+            select.select([self._requests], [], [], READY_SECONDS)
             with suppress(OSError):
                 self._is_ready = bool(self._requests.recv(1, socket.MSG_DONTWAIT))
         return self._is_ready
@@ -111,7 +115,7 @@ class Warmth:
                 self._is_ready = True
                 wait: Callable[[], object] = partial(os.waitpid, pid, 0)
             else:
-                wait = subprocess.Popen(
+                program = subprocess.Popen(
                     [sys.executable, "-P", "-m", PROGRAM, *map(str, descriptors)],
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -119,7 +123,8 @@ class Warmth:
                     stderr=subprocess.DEVNULL,
                     pass_fds=descriptors,
                     process_group=0,
-                ).wait
+                )
+                pid, wait = program.pid, program.wait
         except BaseException:
             ours.close()
             os.close(line)
@@ -129,14 +134,16 @@ class Warmth:
             os.close(their_line)
         self._requests = ours
         # The resources of this program include those of its workers.
-        atexit.register(_end, ours, line, wait)
+        atexit.register(self._end, pid, line, wait)
 
-
-def _end(requests: socket.socket, line: int, wait: Callable[[], object]) -> None:
-    requests.close()
-    os.close(line)  # which ends it
-    with suppress(ChildProcessError):
-        wait()
+    def _end(self, pid: int, line: int, wait: Callable[[], object]) -> None:
+        assert self._requests is not None
+        self._requests.close()
+        os.close(line)  # which ends it
+        with suppress(OSError):
+            if not self._is_ready:  # it has no workers, and looks at the line only after imports
+                os.kill(pid, signal.SIGKILL)
+            wait()
 
 
 PROGRAM = "engine.workers.warm_process"

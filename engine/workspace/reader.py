@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Location, WorkspaceError
-from engine.pddl import check_texts
-from engine.pddl.reader import text_of
 from engine.records.codec import check, decode, expand
 from engine.records.config import Unit
 from engine.records.events import OracleVerdict
@@ -16,7 +14,6 @@ from engine.records.evidence import State
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.project import Project
 from engine.records.training import Training
-from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task
 from engine.workspace import lock
 from engine.workspace.backup import Progress, copy_workspace
@@ -339,10 +336,15 @@ class WorkspaceReader(BugReader):
         content = self._file(sas, "").content
         with stored_records(self.path), decoding():
             text = content.decode()
+        from engine.task.sas import parse_sas  # only who looks at a task needs a reader of it
+
         task = parse_sas(text)
         source = self.problem(problem)
         if source.domain is None:
             return task
+        from engine.pddl import check_texts
+        from engine.pddl.reader import text_of
+
         report = check_texts(*(text_of(file.content) for file in source.files))
         if (
             report.domain is None

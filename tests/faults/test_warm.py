@@ -19,6 +19,7 @@ from engine.records.config import CampaignConfig
 from engine.usecases.campaign import run_campaign
 from engine.usecases.housekeeping import measure_caches
 from engine.workers import launch
+from engine.workers import warm as warm_workers
 from engine.workers.channel import Call, unpack
 from engine.workers.warm import Warmth
 from engine.workspace.workspace import Workspace
@@ -99,6 +100,15 @@ def endless(configure: Callable[..., CampaignConfig], tmp_path: Path) -> tuple[o
     Workspace.create(tmp_path / "w.plumb").close()
     config = configure(policies='"slow.py:factory"')
     return tmp_path / "w.plumb", config, "local:1", Consent(to_all=True)
+
+
+def test_a_worker_waits_for_a_warm_process_that_is_not_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launch, "WARMTH", Warmth())
+    monkeypatch.setattr(warm_workers, "READY_SECONDS", 300.0)
+    launch.prepare()
+    assert parent_of_new_worker() != os.getpid()
 
 
 def test_the_warm_process_has_one_thread_and_nothing_slow(warm: int) -> None:

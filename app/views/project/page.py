@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
@@ -31,7 +33,6 @@ from app.views.project.policy_cards import PolicyCards
 from app.views.project.policy_servers import PolicyServers, task_path
 from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
-from app.views.project.start import StartView
 from app.widgets.builders import action, button, describe, heading, paragraph
 from app.widgets.divisions import remember_division
 from app.widgets.labels import ElidedLabel
@@ -43,7 +44,9 @@ from engine.records.finding import RunOutcome
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.report.policy_text import BUILTIN
 from engine.report.words import count_text
-from engine.usecases.connect import task_of_bugs
+
+if TYPE_CHECKING:
+    from app.views.project.start import StartView
 
 _LEFT_WIDTH = 320
 _RUN_TIP = "Test the policies with the settings on the Campaign screen (F5)"
@@ -57,7 +60,6 @@ class ProjectPage(Page):
         super().__init__(context, parent)
         self.files = project_files(context)
         self._shown_error = False
-        self._make_start()
         self._make_table()
         self.cards = PolicyCards(context.theme)
         self.cards.chosen.connect(self._show_policy)
@@ -73,8 +75,8 @@ class ProjectPage(Page):
         self._make_actions()
         self.source = SourceView(context.theme)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self.start)
-        self._stack.addWidget(self._full_view())
+        self._full = self._full_view()
+        self._stack.addWidget(self._full)
         self.files.changed.connect(self._show_files)
         self.files.checked.connect(self._show_checks)
         context.theme.changed.connect(self._show_checks)
@@ -135,12 +137,18 @@ class ProjectPage(Page):
         self._next_action = action(self, "Next error", self._next_error, "F8")
         self._previous_action = action(self, "Previous error", self._previous_error, "Shift+F8")
 
-    def _make_start(self) -> None:
-        self.start = StartView(self.context.theme)
-        self.start.files_requested.connect(self._choose_files)
-        self.start.folder_requested.connect(self._choose_folder)
-        self.start.example_requested.connect(self.example_requested)
-        self.start.workspace_requested.connect(self.workspace_requested)
+    @cached_property
+    def start(self) -> StartView:
+        """What an empty project shows; most are not empty when they are opened."""
+        from app.views.project.start import StartView
+
+        start = StartView(self.context.theme)
+        start.files_requested.connect(self._choose_files)
+        start.folder_requested.connect(self._choose_folder)
+        start.example_requested.connect(self.example_requested)
+        start.workspace_requested.connect(self.workspace_requested)
+        self._stack.addWidget(start)
+        return start
 
     def _make_table(self) -> None:
         self.problems = ProblemTable(self.context.theme, self)
@@ -275,12 +283,13 @@ class ProjectPage(Page):
     @Slot()
     def _show_files(self) -> None:
         project = self.files.project
-        self._stack.setCurrentIndex(0 if project.is_empty else 1)
-        self.start.show_recent(
-            path
-            for path in recent_workspaces(self.context.settings)
-            if path != self.context.document.path
-        )
+        self._stack.setCurrentWidget(self.start if project.is_empty else self._full)
+        if project.is_empty:
+            self.start.show_recent(
+                path
+                for path in recent_workspaces(self.context.settings)
+                if path != self.context.document.path
+            )
         rows = list(self.files.rows.values())
         if rows != self.problems.rows:
             path = self._selected_path()
@@ -447,6 +456,8 @@ class ProjectPage(Page):
 
     @Slot(str)
     def _take_task(self, bugs: str) -> None:
+        from engine.usecases.connect import task_of_bugs  # all of fuzzing
+
         path = task_path(self.context.document.path, Path(bugs).stem)
         job = self.context.jobs.start("Extract task", task_of_bugs, bugs, path)
         job.finished.connect(self._add_task)

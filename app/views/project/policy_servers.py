@@ -12,9 +12,8 @@ from app.models.project_files import project_files
 from app.models.served_policies import served_policies
 from app.services.context import Context
 from app.views.project.policy_cards import PolicyCards
-from engine.task.load import SAS_SUFFIX
-from engine.usecases.check_project import is_grounded
-from engine.usecases.connect import task_of_server
+from engine.files import SAS_SUFFIX
+from engine.records.project import is_grounded
 
 
 def task_path(workspace: Path, name: str) -> Path:
@@ -80,6 +79,8 @@ class PolicyServers(QObject):
     def _add(self, address: str, with_task: bool) -> None:
         self._files.add_server(address)
         if with_task:
+            from engine.usecases.connect import task_of_server  # all of fuzzing
+
             path = task_path(self._context.document.path, address)
             title = f"Fetch task from {address}"
             job = self._context.jobs.start(title, task_of_server, address, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -62,3 +64,13 @@ def test_all_screens_of_a_window_are_made(settings: Settings, theme: Theme) -> N
     assert window.current_page.name == "log"
     window.close()
     window.deleteLater()
+
+
+def test_the_window_appears_before_what_its_first_screen_does_not_need_is_imported() -> None:
+    code = (
+        "import sys; import app.shell.application, app.views.project.page\n"
+        "slow = ('numpy', 'pyqtgraph', 'engine.fuzzing.fuzzer', 'engine.usecases.check_project')\n"
+        "print(*(name for name in slow if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not done.stdout.split()
