@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,31 +36,52 @@ class PatternBugs:
         return self.largest_gap is None
 
 
-def pattern_bugs(store: WorkspaceReader, rows: Sequence[BugRow]) -> list[PatternBugs]:
+class _Group:
+    """What is told of the bugs of a pattern, gathered while they are read one by one."""
+
+    def __init__(self) -> None:
+        self.bugs = array("q")
+        self.root_causes: set[int] = set()
+        self.problems: dict[str, None] = {}
+        self.policies: dict[str, None] = {}
+        self.campaigns: set[int] = set()
+        self.largest_gap: int | None = 0
+
+    def add(self, row: BugRow) -> None:
+        self.bugs.append(row.id)
+        if row.root_cause is not None:
+            self.root_causes.add(row.root_cause)
+        self.problems[row.problem] = None
+        self.policies[row.policy] = None
+        self.campaigns.add(row.campaign)
+        if row.gap is None or self.largest_gap is None:
+            self.largest_gap = None
+        else:
+            self.largest_gap = max(self.largest_gap, row.gap)
+
+
+def pattern_bugs(store: WorkspaceReader, rows: Iterable[BugRow]) -> list[PatternBugs]:
     """Return the patterns of some bugs, those with the most bugs first."""
-    bugs: defaultdict[int, list[BugRow]] = defaultdict(list)
+    groups: defaultdict[int, _Group] = defaultdict(_Group)
     for row in rows:
         if row.pattern is not None:
-            bugs[row.pattern].append(row)
+            groups[row.pattern].add(row)
     members: defaultdict[int, list[WitnessRow]] = defaultdict(list)
     for witness in store.witnesses():
         if witness.pattern is not None:
             members[witness.pattern].append(witness)
     found = [
-        _pattern_bugs(row, bugs[row.id], members[row.id])
+        _pattern_bugs(row, groups[row.id], members[row.id])
         for row in store.patterns()
-        if bugs[row.id] and members[row.id]
+        if row.id in groups and members[row.id]
     ]
     return sorted(found, key=lambda item: (-len(item.bugs), item.id))
 
 
-def _pattern_bugs(
-    pattern: PatternRow, rows: Sequence[BugRow], members: Sequence[WitnessRow]
-) -> PatternBugs:
+def _pattern_bugs(pattern: PatternRow, group: _Group, members: Sequence[WitnessRow]) -> PatternBugs:
     first = members[0]
     assert first.finding is not None
     assert first.attempt.witness is not None
-    gaps = [row.gap for row in rows]
     return PatternBugs(
         id=pattern.id,
         key=pattern.key,
@@ -67,12 +89,12 @@ def _pattern_bugs(
         certificate=pattern.certificate,
         witness=first.finding,
         about=first.attempt.witness,
-        bugs=tuple(row.id for row in rows),
-        root_causes=tuple(sorted({row.root_cause for row in rows if row.root_cause is not None})),
-        problems=tuple(dict.fromkeys(row.problem for row in rows)),
-        policies=tuple(dict.fromkeys(row.policy for row in rows)),
-        campaigns=tuple(sorted({row.campaign for row in rows})),
-        largest_gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
+        bugs=tuple(group.bugs),
+        root_causes=tuple(sorted(group.root_causes)),
+        problems=tuple(group.problems),
+        policies=tuple(group.policies),
+        campaigns=tuple(sorted(group.campaigns)),
+        largest_gap=group.largest_gap,
         witnesses=tuple(item.finding for item in members if item.finding is not None),
     )
 

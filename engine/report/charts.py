@@ -40,12 +40,22 @@ def step_chart(series: Mapping[str, Sequence[float]], end: float, x_title: str) 
     axes = _Axes(_round_up(end), _round_up(top))
     lines = []
     for number, (name, times) in enumerate(series.items()):
-        points = [(0.0, 0.0)]
-        for count, seconds in enumerate(times, 1):
-            points += [(seconds, count - 1.0), (seconds, float(count))]
-        points.append((end, float(len(times))))
+        points = [*_steps(axes, times), (end, float(len(times)))]
         lines.append(_line(axes, points, number, f"{name}: {len(times)}"))
     return _svg([*_grid(axes, x_title, "bugs"), *lines, *_legend(list(series))])
+
+
+def _steps(axes: _Axes, times: Sequence[float]) -> list[Point]:
+    """Steps at the same place on the paper are one, so that a million of them stay a small line."""
+    points = [(0.0, 0.0)]
+    place: float | None = None
+    for count, seconds in enumerate(times, 1):
+        if axes.x(seconds) != place:
+            place = axes.x(seconds)
+            points += [(seconds, count - 1.0), (seconds, float(count))]
+        else:
+            points[-1] = points[-1][0], float(count)
+    return points
 
 
 def scatter_chart(points: Sequence[Spot], x_title: str, y_title: str, missing: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -190,17 +191,17 @@ def gather(
         bugs=found,
         stories=tuple(_stories(store, telling(_worst_first(store, row.id), stories))),
         times={
-            oracle: times.tolist()
+            oracle: array("d", times.tolist())
             for oracle, times in (progress.bug_times.items() if progress else ())
         },
         scores=tuple(progress.scores) if progress else (),
         causes=StoredCauses(store, row.id, store.root_cause_numbers(row.id, largest_first=True)),
-        patterns=tuple(_patterns(store, store.bugs(row.id, terms=parse_terms("pattern:any")))),
+        patterns=tuple(_patterns(store, store.each_bug(row.id, terms=parse_terms("pattern:any")))),
         versions=_versions(),
     )
 
 
-def _patterns(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[PatternStory]:
+def _patterns(store: WorkspaceReader, bugs: Iterable[BugRow]) -> Iterator[PatternStory]:
     """The patterns of some bugs; only the first have pictures, so that a page stays small."""
     for number, pattern in enumerate(pattern_bugs(store, bugs)):
         picture = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -21,11 +22,13 @@ from engine.workspace.rows import BugRow
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from markupsafe import Markup
 
 LISTED = 2000
 """The list is limited, because a browser has to lay it out."""
 POINTS = 4000
 CAUSES = 200
+UNITS = 500
 CAUSE_WORDS = {
     CauseKind.DETOUR.value: "costs more than necessary",
     CauseKind.DEAD_END.value: "loses the goal",
@@ -69,9 +72,20 @@ def html_report(content: Content) -> Iterator[str]:
         loss=row_loss_cell,
         complete_text=complete_text,
         listed=listed,
+        units=content.totals["units"][:UNITS],
+        everything=_everything(content),
         told={story.row.id for story in content.stories},
         configuration=config_text(content.campaign.config, Path("campaign.toml")),
     )
+
+
+def _everything(content: Content) -> Markup:
+    """The commands that write what the page leaves out."""
+    from markupsafe import Markup
+
+    report = f"plumbline report {shlex.quote(content.workspace)} --campaign {content.campaign.id}"
+    command = Markup("<code>{} --out {}</code>")
+    return Markup(" or ").join(command.format(report, name) for name in ("bugs.csv", "bugs.json"))
 
 
 def _end(content: Content) -> float:

@@ -64,8 +64,10 @@ def json_report(content: Content) -> Iterator[str]:
     for name, value in head.items():
         yield f"{_member(name, value)},\n"
     yield from _list("bugs", map(asdict, content.bugs))
-    yield f"{_member('bugs_over_time', content.times)},\n"
+    yield ",\n"
+    yield from _times(content.times)
     yield from _list("root_causes", map(to_json, content.causes))
+    yield ",\n"
     yield ",\n".join(_member(name, value) for name, value in tail.items())
     yield "\n}\n"
 
@@ -74,14 +76,22 @@ def _member(name: str, value: object) -> str:
     return indent(f"{json.dumps(name)}: {json.dumps(value, indent=2)}", "  ")
 
 
-def _list(name: str, items: Iterable[object]) -> Iterator[str]:
-    yield f"  {json.dumps(name)}: ["
+def _list(name: str, items: Iterable[object], margin: str = "  ") -> Iterator[str]:
+    yield f"{margin}{json.dumps(name)}: ["
     empty = True
     for item in items:
         yield "\n" if empty else ",\n"
-        yield indent(json.dumps(item, indent=2), "    ")
+        yield indent(json.dumps(item, indent=2), f"{margin}  ")
         empty = False
-    yield "],\n" if empty else "\n  ],\n"
+    yield "]" if empty else f"\n{margin}]"
+
+
+def _times(times: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    yield '  "bugs_over_time": {'
+    for number, (oracle, found) in enumerate(times.items()):
+        yield ",\n" if number else "\n"
+        yield from _list(oracle, found, "    ")
+    yield "\n  },\n" if times else "},\n"
 
 
 def junit_report(content: Content) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,7 +15,10 @@ from reference.forging import forging
 
 from engine.cli import main
 from engine.records.finding import BugStatus
-from engine.report.charts import scatter_chart
+from engine.report import html
+from engine.report.charts import scatter_chart, step_chart
+from engine.report.content import gather
+from engine.report.tables import json_report
 from engine.workspace.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
@@ -106,6 +110,40 @@ def test_every_bug_is_a_point_also_where_the_policy_fails(workspace: Path, tmp_p
     assert text.count('class="cross"') == fails
     assert text.count('class="point"') == len(costs) - fails
     assert text.count("the policy fails</text>") == 1
+
+
+def test_a_million_steps_are_a_small_line_with_the_same_end() -> None:
+    times = [number / 1000 for number in range(1, 100_001)]
+    chart = step_chart({"bmo": times}, 100.0, "time")
+    assert "bmo: 100000" in chart
+    assert len(chart) < 200_000
+    (points,) = re.findall(r'points="(.*?)"', chart)
+    few = step_chart({"bmo": [100.0] * 100_000}, 100.0, "time")
+    assert points.split()[-1] in few
+    heights = [float(point.partition(",")[2]) for point in points.split()]
+    assert heights == sorted(heights, reverse=True)
+
+
+def test_a_page_that_leaves_something_out_says_how_to_get_it(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "report.html"
+    monkeypatch.setattr(html, "LISTED", 1)
+    monkeypatch.setattr(html, "UNITS", 1)
+    assert main(["report", str(workspace), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert text.count(f"<code>plumbline report {workspace.name} --campaign 1 --out bugs.csv") == 2
+    assert "The first 1 of 2. All of them" in text
+
+
+def test_no_piece_of_a_json_report_grows_with_the_number_of_bugs(workspace: Path) -> None:
+    with Workspace.open(workspace) as store:
+        content = gather(store, None, 0)
+        many = replace(content, times={"bmo": [0.25] * 50_000, "astar": []})
+        pieces = list(json_report(many))
+    assert max(map(len, pieces)) < 50_000
+    document = json.loads("".join(pieces))
+    assert document["bugs_over_time"] == many.times
 
 
 def test_points_without_a_cost_are_above_all_others() -> None:
