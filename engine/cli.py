@@ -8,6 +8,7 @@ command line answers at once.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -89,6 +90,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     # Kernels have no use for the threads of numpy, and a process without them can be forked.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Commands make many objects that stay, and hardly any cycles: looking for these can wait.
+    gc.set_threshold(50_000)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with ended_like_interrupted():

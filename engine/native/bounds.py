@@ -51,6 +51,7 @@ class NativeBounds:
         self._count = np.zeros(1, np.int64)
         self._u = library().plumbline_bounds_u
         self._changed: Int32Array = np.empty(256, np.int32)
+        self._chain = _chain_columns(64)
 
     def plans(self) -> NativeBounds | None:
         """The bounds that rest on operators alone, if there are others."""
@@ -99,10 +100,9 @@ class NativeBounds:
 
     def chain(self, state: int) -> NativeChain:
         """The steps that prove the bound of a state, which must have one."""
-        room = 64
         while True:
-            vias, nexts, origins = (np.empty(room, np.int32) for _ in range(3))
-            gains = np.empty(room, np.int64)
+            vias, nexts, gains, origins = self._chain
+            room = len(vias)
             call(
                 *("bounds_chain", self.handle, state, room, vias, nexts, gains, origins),
                 self._count,
@@ -111,9 +111,17 @@ class NativeBounds:
             if n > len(self._states):
                 raise RuntimeError("the evidence of a bound runs in a circle")
             if n <= room:
-                columns = (column[:n].tolist() for column in (vias, nexts, gains, origins))
-                return NativeChain(*columns)
-            room = n
+                return NativeChain(*(column[:n].tolist() for column in self._chain))
+            self._chain = _chain_columns(2 * n)
+
+
+def _chain_columns(n: int) -> tuple[Int32Array, Int32Array, Int64Array, Int32Array]:
+    return (
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+    )
 
 
 class _Plans(NativeBounds):

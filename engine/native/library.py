@@ -29,7 +29,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Shape: TypeAlias = tuple[int | None, *tuple[int, ...]]
 """Rows (None: any number) and columns of an array."""
 
-ABI_VERSION = 10
+ABI_VERSION = 11
 """That of interface/abi.hpp, which the types below mirror."""
 
 
@@ -142,6 +142,9 @@ class LaterParts(ctypes.Structure):
     )
 
 
+_AnyBytes = ctypes.c_char * 0
+
+
 class ArrayParameter:
     """A parameter that takes contiguous arrays of one element type.
 
@@ -155,9 +158,11 @@ class ArrayParameter:
     def pointer(self, array: npt.NDArray[Any]) -> int:
         if array.dtype != self.element or not array.flags.c_contiguous:
             raise TypeError(f"expected a contiguous array of {self.element}")
-        if self.writable and not array.flags.writeable:
+        if array.flags.writeable:
+            return ctypes.addressof(_AnyBytes.from_buffer(array.data))
+        if self.writable:
             raise TypeError("expected an array that may be written to")
-        return int(array.ctypes.data)
+        return int(array.ctypes.data)  # takes ten times as long
 
 
 INT32, INT64, DOUBLE = ctypes.c_int32, ctypes.c_int64, ctypes.c_double
@@ -220,6 +225,9 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "first_steps_extend": (OBJECT, INT64_OUT),
     "first_steps_level": (OBJECT, INT32_OUT, INT64_OUT),
     "first_steps_way": (OBJECT, INT32, INT64, INT32_OUT, INT32_OUT),
+    "screen_create": (OBJECT, OBJECT, OBJECT_OUT),
+    "screen_begin": (OBJECT, OBJECT, INT32, INT32, INT64),
+    "screen_resume": (OBJECT, INT64, DOUBLE, INT64_OUT),
     # Random walks
     "walks_create": (OBJECT, INT64_IN, INT64, INT64, INT32, OBJECT_OUT),
     "walks_offer": (OBJECT, INT32, INT32, INT64, INT32_IN),
@@ -285,11 +293,11 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "runs_look_ahead": (*BATCH, INT32, INT64_OUT),
     "runs_missing": (OBJECT, INT32_OUT),
     "runs_tell": (*BATCH, INT32_IN),
+    "runs_adopt": (OBJECT, OBJECT, INT32, INT64_OUT),
     "runs_fail": (OBJECT, INT32),
     "runs_decide": (OBJECT, *BATCH, INT32_OUT, INT64_OUT),
     "runs_results": (*BATCH, INT32_OUT, INT32_OUT, INT64_OUT),
-    "runs_trace": (OBJECT, INT32, INT64_OUT),
-    "runs_traced": (OBJECT, INT32_OUT, INT32_OUT),
+    "runs_trace": (OBJECT, INT32, INT64, INT32_OUT, INT32_OUT, INT64_OUT),
     "runs_parents": (OBJECT, INT32, INT64, INT32_OUT, INT32_OUT, INT64_OUT),
 }
 """The parameters of the kernels that answer with a status."""
@@ -308,6 +316,7 @@ OTHER_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         for name in (
             *("task", "states", "result", "evaluator", "aras", "lookahead", "first_steps"),
             *("dominance", "tables", "bounds", "maintenance", "asnets", "policy", "runs", "walks"),
+            "screen",
         )
     },
 }

@@ -115,8 +115,8 @@ class NativeRuns:
         self._policy = policy  # lives as long as this does
         self._by = None if policy is None else policy.handle
         self._counts, self._traced = np.zeros(4, np.int64), np.zeros(4, np.int64)
-        self._count = np.zeros(1, np.int64)
-        self._parents = np.empty(16, np.int32), np.empty(16, np.int32)
+        self._count, self._adopted = np.zeros(1, np.int64), np.zeros(3, np.int64)
+        self._steps, self._parents = _two_columns(64), _two_columns(16)
 
     @property
     def asked(self) -> int:
@@ -180,6 +180,15 @@ class NativeRuns:
         states, answers = as_array(states, np.int32), as_array(answers, np.int32, (len(states),))
         call("runs_tell", self.handle, len(states), states, answers)
 
+    def adopt(self, other: NativeRuns, start: int) -> tuple[int, int | None]:
+        """Take over a run of the same policy on another table.
+
+        Returns the state where it starts in this table and, if it has no result, its cost so far.
+        """
+        call("runs_adopt", self.handle, other.handle, start, self._adopted)
+        state, has_result, cost = self._adopted.tolist()
+        return state, None if has_result else cost
+
     def fail(self, state: int) -> None:
         """The policy has no answer in a state: runs that come there end without a result."""
         call("runs_fail", self.handle, state)
@@ -197,11 +206,14 @@ class NativeRuns:
 
     def trace(self, start: int) -> NativeTrace:
         """The run from a state as far as it was walked."""
-        call("runs_trace", self.handle, start, self._traced)
-        n, outcome, reason, cost = self._traced.tolist()
-        states, decisions = np.empty(n, np.int32), np.empty(n, np.int32)
-        call("runs_traced", self.handle, states, decisions)
-        return NativeTrace(outcome, reason, cost, (states.tolist(), decisions.tolist()))
+        while True:
+            states, decisions = self._steps
+            call("runs_trace", self.handle, start, len(states), states, decisions, self._traced)
+            n, outcome, reason, cost = self._traced.tolist()
+            if n <= len(states):
+                steps = states[:n].tolist(), decisions[:n].tolist()
+                return NativeTrace(outcome, reason, cost, steps)
+            self._steps = _two_columns(2 * n)
 
     def parents(self, state: int) -> list[tuple[int, int]]:
         """The states from which the policy goes to this one, each with its decision."""
@@ -214,7 +226,7 @@ class NativeRuns:
             n = int(self._count[0])
             if n <= len(parents):
                 return list(zip(parents[:n].tolist(), decisions[:n].tolist(), strict=True))
-            self._parents = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32)
+            self._parents = _two_columns(2 * n)
 
     def _is_done(self, name: str, *arguments: object) -> bool:
         """Call a kernel; false if only its time was over."""
@@ -226,3 +238,45 @@ class NativeRuns:
         if len(states):
             call("runs_missing", self.handle, states)
         return states
+
+
+def _two_columns(n: int) -> tuple[Int32Array, Int32Array]:
+    return np.empty(n, np.int32), np.empty(n, np.int32)
+
+
+class NativeScreen:
+    """Tells where look-ahead proves nothing. Not for use by two threads at once."""
+
+    _TIME_OVER, _NOTHING = 0, 1
+
+    def __init__(self, states: NativeStates, policy: NativePolicy, depth: int) -> None:
+        self._runs = NativeRuns(states, policy)
+        self._handle = create("screen_create", self._runs.handle, policy.handle)
+        self._depth = depth
+        self._answer = np.zeros(2, np.int64)
+        destroy_with(self, "screen_destroy", self._handle, self._runs, policy)
+
+    @property
+    def asked(self) -> int:
+        """How often the policy was asked."""
+        return int(self._answer[1])
+
+    def is_vain(
+        self,
+        states: NativeStates,
+        state: int,
+        limit: int,
+        max_steps: int,
+        cancelled: Callable[[], bool],
+    ) -> bool:
+        """Whether nothing below the limit would be found from a state of another table.
+
+        A run of more than so many steps (-1: any number) may find something.
+        """
+        call("screen_begin", self._handle, states.handle, state, self._depth, limit)
+        while True:
+            call("screen_resume", self._handle, max_steps, SLICE_SECONDS, self._answer)
+            if self._answer[0] != self._TIME_OVER:
+                return bool(self._answer[0] == self._NOTHING)
+            if cancelled():
+                raise CancelledError

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
+import numpy as np
 import numpy.typing as npt
 
 from engine.native.bounds import MORPH, NativeBounds
@@ -101,7 +102,8 @@ class Bounds:
             for via, following in zip(chain.vias, chain.nexts, strict=True)
             if via == MORPH
         ]
-        start, *sources = map(tuple, self.table.values([state, *morphs]).tolist())
+        shown = np.array([state, *morphs], np.int32)
+        start, *sources = map(tuple, self.table.values(shown).tolist())
         steps: list[Step] = []
         walk, walker = list[int](), -1
         for via, gain, origin in zip(chain.vias, chain.gains, chain.origins, strict=True):

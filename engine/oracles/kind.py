@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS
 from engine.dominance.function import DominanceFunction
 from engine.oracles.local_test import MODES
 from engine.oracles.session import Oracle, OracleSession
+from engine.policies.runs import PolicyRuns
 from engine.records.config import Factorization
 from engine.search.effort import effort_so_far
 from engine.search.forward import SearchLimits
@@ -103,6 +104,18 @@ class Needs:
         return ""
 
 
+class Screen(Protocol):
+    """Tells fast where an oracle that remembers nothing would prove nothing."""
+
+    asked: int  # states that were put to the policy
+
+    def is_vain(
+        self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
+    ) -> bool:
+        """Whether no bound below the limit would be found in a pool state; if in doubt, not."""
+        ...
+
+
 class OracleGroup(Enum):
     """Where an oracle looks for something better than the policy's run, for people."""
 
@@ -119,6 +132,8 @@ class OracleKind:
     make: Callable[[str, OracleSession, Values], Oracle]  # from the user's text and all values
     needs: Needs = Needs()
     remembers: bool = True  # what it learned about one state may help it with another one
+    screen: Callable[[PolicyRuns, Values], Screen | None] = lambda _runs, _values: None
+    """Made for the policy's runs in pool states, if there is one for such a policy."""
     group: OracleGroup = OracleGroup.STATES
 
 

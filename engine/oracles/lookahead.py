@@ -2,19 +2,25 @@
 
 All sequences of d operators are followed level by level, the cheapest way to each state of a
 level is kept, and the policy is run from all states of the last level at once, each run cut off
-where it can no longer prove a bug. A goal on the way counts as well.
+where it can no longer prove a bug. A goal on the way counts as well. By itself, it is asked only
+about states in which a faster look by the kernel does not exclude that it proves something.
 See docs/theory/oracles.md, "Look-ahead".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.native.library import Int32Array, Int64Array
+from engine.native.policies import NativePolicy, NativeScreen
 from engine.native.searches import NativeFirstSteps
-from engine.oracles.kind import Option, OracleKind
+from engine.oracles.kind import Option, OracleKind, Values
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
+from engine.policies.runs import PolicyRuns
 from engine.records.finding import INFINITY
+from engine.task.states import StateTable
 
 
 class LookaheadOracle:
@@ -60,10 +66,49 @@ class LookaheadOracle:
         return spent
 
 
+class LookaheadScreen:
+    """Follows all first steps and runs in the kernel, on states of its own.
+
+    What it learns about the policy it keeps, so it is the same work for less.
+    """
+
+    MOST_STATES = 2_000_000
+    """It begins anew when it knows more states than that."""
+
+    def __init__(self, runs: PolicyRuns, kernel: NativePolicy, depth: int) -> None:
+        self.asked = 0
+        self._pool = runs.table
+        self._kernel, self._depth = kernel, depth
+        self._begin()
+
+    def is_vain(
+        self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
+    ) -> bool:
+        if len(self._table) > self.MOST_STATES:
+            self._begin()
+        before = self._native.asked
+        steps = -1 if step_limit is None else step_limit
+        vain = self._native.is_vain(self._pool.native, state, limit, steps, cancelled)
+        self.asked += self._native.asked - before
+        return vain
+
+    def _begin(self) -> None:
+        self._table = StateTable(self._pool.task)
+        self._native = NativeScreen(self._table.native, self._kernel, self._depth)
+
+
+def _screen(runs: PolicyRuns, values: Values) -> LookaheadScreen | None:
+    """For a policy of the kernels: any other one is asked about many states at once."""
+    if runs.kernel is None:
+        return None
+    return LookaheadScreen(runs, runs.kernel, int(values["depth"]))
+
+
 KIND = OracleKind(
     "lookahead",
     "Tries other first steps, then follows the policy.",
     {"depth": Option(2, "number of steps before the policy takes over")},
     make=lambda text, session, values: LookaheadOracle(text, session, int(values["depth"])),
     remembers=False,
+    screen=_screen,
 )

@@ -145,9 +145,9 @@ class OracleSession:
 
     def adopt_run(self, other: PolicyRuns, start: int) -> int:
         """Take over a run from another table; return its first state in this one."""
-        state = self.runs.adopt(other, start)
-        if (run := self.runs.trace(state)).outcome is RunOutcome.ABORTED:
-            self._stopped[state] = _cost(run)
+        state, so_far = self.runs.adopt(other, start)
+        if so_far is not None:
+            self._stopped[state] = so_far
         return state
 
     def trace(self, state: int) -> PolicyRun:

@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 
 from engine.native.control import Control
 from engine.oracles.clock import OracleClock
+from engine.oracles.kind import Screen
 from engine.oracles.objective import Objective
 from engine.oracles.registry import parse_oracle, prepare_oracle
 from engine.oracles.session import Examination, Oracle, OracleSession, Origin
 from engine.policies.portfolio import Portfolio
 from engine.policies.runs import PolicyRuns
 from engine.records.config import Factorization, UnitLimits
+from engine.records.events import OracleVerdict
 from engine.records.evidence import State
-from engine.records.finding import Finding
+from engine.records.finding import INFINITY, Finding
 from engine.task.states import StateTable
 
 
@@ -46,7 +48,9 @@ class SoloOracle:
         self.name = text
         self.clock = OracleClock(terms.limits, alone=True)
         self._terms = terms
-        self._remembers = parse_oracle(text)[0].remembers
+        kind, values = parse_oracle(text)
+        self._remembers = kind.remembers
+        self._screen = kind.screen(terms.runs, values)
         self._session = self._new_session()
         self.oracle: Oracle | None = prepare_oracle(text, self._session, self.clock)
         self.touched = 0  # states of all its tables
@@ -62,6 +66,8 @@ class SoloOracle:
         """What it says about a pool state, if it has time left."""
         if self.is_over:
             return None
+        if self._screen is not None and (examined := self._look(self._screen, state)) is not None:
+            return examined
         if not self._remembers:
             self._session = self._new_session()
             self.oracle = prepare_oracle(self.name, self._session, self.clock)
@@ -76,6 +82,22 @@ class SoloOracle:
     def withdraw(self, finding: Finding, known: Finding | None) -> Finding | None:
         """Withdraw what was found last, as the session does."""
         return self._session.withdraw(finding, known)
+
+    def _look(self, screen: Screen, state: int) -> Examination | None:
+        """What it says about a state in which it need not be asked, or cannot be in time."""
+        terms, session, asked = self._terms, self._session, screen.asked
+        run = terms.runs.trace(state)
+        cost = INFINITY if run.cost is None else run.cost
+        limit = terms.objective.needs_less_than(run.outcome, cost)
+        vain = limit is None
+        with self.clock.examining(session) as lap:
+            if limit is not None:
+                vain = screen.is_vain(state, limit, terms.step_limit, session.cancelled)
+        self.policy_calls += screen.asked > asked
+        self.policy_states += screen.asked - asked
+        if not vain and not lap.cut_off:
+            return None
+        return Examination(OracleVerdict.NOT_REFUTED, INFINITY, (), lap.effort, lap.limited)
 
     def _examine(self, oracle: Oracle, state: int) -> Examination:
         session = self._session

@@ -222,24 +222,12 @@ class PolicyRuns:
             run.outcome, run.reason, run.cost, run.operators, last if failed else NO_DECISION
         )
 
-    def adopt(self, other: PolicyRuns, start: int) -> int:
+    def adopt(self, other: PolicyRuns, start: int) -> tuple[int, int | None]:
         """Take over a run of the same policy on another table, without asking again.
 
-        Returns the state where it starts in this table.
+        Returns the state where it starts in this table and, if it has no result, its cost so far.
         """
-        theirs, decisions = other.native.trace(start).steps
-        states = self.table.add(other.table.values(theirs))
-        answers = np.array(decisions, np.int32)
-        end = other.native.results(np.array(theirs[-1:], np.int32))
-        reason = REASONS[end.reasons[0]]
-        if reason is EndReason.POLICY_ERROR:
-            self.native.fail(int(states[-1]))
-        elif reason is EndReason.INAPPLICABLE:
-            answers[-1] = _WRONG
-        decided = answers != UNDECIDED
-        self.native.tell(states[decided], answers[decided])
-        self.native.decide(states[decided])
-        return int(states[0])
+        return self.native.adopt(other.native, start)
 
     def _traced(self, start: int) -> tuple[PolicyRun, int]:
         """The run from a state, and the decision in its last state."""

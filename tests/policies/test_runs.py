@@ -165,6 +165,24 @@ def runs_of(task: Task, script: Mapping[fdr.State, int]) -> tuple[PolicyRuns, np
     return PolicyRuns(Scripted(script), table), table.add([(i,) for i in range(12)])
 
 
+@settings(max_examples=amount(100, 30))
+@given(scripted_tasks(), st.sampled_from([None, 1, 3]), st.data())
+def test_a_run_is_taken_over_as_it_is(case, limit: int | None, data: st.DataObject) -> None:
+    task, script, states = case
+    theirs = PolicyRuns(Scripted(script), StateTable(task))
+    starts = data.draw(st.lists(st.sampled_from(states), min_size=1, max_size=5))
+    nobody = Scripted({})
+    ours = PolicyRuns(nobody, StateTable(task))
+    for start in theirs.table.add(starts).tolist():
+        theirs.run([start], limit)
+        own, so_far = ours.adopt(theirs, start)
+        assert ours.table.values(own).tolist() == theirs.table.values(start).tolist()
+        assert ours.record(own) == theirs.record(start)
+        run = theirs.trace(start)
+        assert so_far == (run.cost if run.outcome is RunOutcome.ABORTED else None)
+    assert not nobody.asked
+
+
 def test_one_question_per_step_for_all_runs_together() -> None:
     task = corridor()
     runs, cells = runs_of(task, walking_right(task))

@@ -40,6 +40,9 @@ class DominanceComparison {
   bool queue(std::int32_t state, Cost bound, const std::int32_t* ids) {
     if (!rows_.emplace(state, size()).second) return false;
     pairs_.add(ids);
+    if (size() % PairValues::kBlock == 0) ranges_.push_back({bound, bound});
+    Range& range = ranges_.back();
+    range = {std::min(range.lowest, bound), std::max(range.highest, bound)};
     states_.push_back(state);
     bounds_.push_back(bound);
     told_.push_back(kInfinity);
@@ -51,6 +54,8 @@ class DominanceComparison {
     const auto found = rows_.find(state);
     if (found == rows_.end() || bound >= bounds_[found->second]) return;
     bounds_[found->second] = bound;
+    Cost& lowest = ranges_[found->second / PairValues::kBlock].lowest;
+    lowest = std::min(lowest, bound);
     if (found->second < n_known_) note(found->second);
   }
 
@@ -65,10 +70,10 @@ class DominanceComparison {
         if (bounds_[row] < told_[row] && tell(row, use)) return states_[row];
       } else if (n_known_ < size()) {
         const std::size_t row = n_known_;
-        const Inference best = infer(pairs_.ids(row));
+        const Inference best = infer(pairs_.ids(row), bounds_[row]);
         ++n_known_;
         note(row);
-        if (best.bound < bounds_[row]) {
+        if (best.source >= 0) {
           use(states_[row], best.gain);
           return best.source;
         }
@@ -78,12 +83,15 @@ class DominanceComparison {
     }
   }
 
-  // The best bound that known states imply for another; of equals the one known longest.
-  Inference infer(const std::int32_t* target) {
+  // The best bound below another one that known states imply for a state; of equals the one known longest.
+  Inference infer(const std::int32_t* target, Cost below = kInfinity) {
     pairs_.fix_target(target);
-    Inference best;
+    Inference best{.bound = below};
+    if (pairs_.most() == DominanceTables::kNothing) return best;
     PairValues::Block gains;
     for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
+      const Cost lowest = ranges_[first / PairValues::kBlock].lowest;
+      if (lowest == kInfinity || lowest - pairs_.most() >= best.bound) continue;
       pairs_.values(first / PairValues::kBlock, gains);
       const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
       for (std::size_t k = 0; k < n; ++k) {
@@ -106,9 +114,11 @@ class DominanceComparison {
   bool tell(std::size_t row, Use&& use) {
     const Cost bound = told_[row] = bounds_[row];
     pairs_.fix_source(pairs_.ids(row));
+    if (pairs_.most() == DominanceTables::kNothing) return false;
     bool is_news = false;
     PairValues::Block gains;
     for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
+      if (bound - pairs_.most() >= ranges_[first / PairValues::kBlock].highest) continue;
       pairs_.values(first / PairValues::kBlock, gains);
       const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
       for (std::size_t k = 0; k < n; ++k) {
@@ -121,11 +131,17 @@ class DominanceComparison {
     return is_news;
   }
 
+  struct Range {
+    Cost lowest;
+    Cost highest;  // when the states of the block came
+  };
+
   const DominanceTables& tables_;
   PairValues pairs_;
   std::vector<std::int32_t> states_;
   std::vector<Cost> bounds_;
   std::vector<Cost> told_;
+  std::vector<Range> ranges_;  // of the bounds, by block
   std::unordered_map<std::int32_t, std::size_t> rows_;  // by state
   std::size_t n_known_ = 0;                             // the others wait
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> news_;

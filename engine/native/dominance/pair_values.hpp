@@ -25,6 +25,7 @@ class PairValues {
 
   // The tables must outlive this object.
   explicit PairValues(const DominanceTables& tables) : tables_(tables) {
+    find_most();
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && fits_bytes()) groups_ = make_groups();
 #endif
@@ -52,6 +53,9 @@ class PairValues {
   // Asks about D(s, t) of this s (or t) and those that were added.
   void fix_source(const std::int32_t* ids) { fix(ids, true); }
   void fix_target(const std::int32_t* ids) { fix(ids, false); }
+
+  // No value of the fixed state with any other is larger; kNothing if it has none.
+  std::int64_t most() const { return most_; }
 
   // The values with the states of a block; what comes after the last state means nothing.
   void values(std::size_t block, Block& result) const {
@@ -99,6 +103,35 @@ class PairValues {
     return most;
   }
 
+  // The largest values of each factor state, as a source and as a target.
+  void find_most() {
+    for (std::size_t i = 0; i < tables_.n_factors(); ++i) {
+      const std::int32_t n = tables_.n_states(i);
+      std::vector<Most>& most = most_of_.emplace_back(static_cast<std::size_t>(n));
+      for (std::int32_t s = 0; s < n; ++s) {
+        for (std::int32_t t = 0; t < n; ++t) {
+          const Value value = tables_.factor_value(i, s, t);
+          if (value == kNoValue) continue;
+          std::int64_t& source = most[static_cast<std::size_t>(s)].as_source;
+          std::int64_t& target = most[static_cast<std::size_t>(t)].as_target;
+          source = std::max(source, std::int64_t{value});
+          target = std::max(target, std::int64_t{value});
+        }
+      }
+    }
+  }
+
+  std::int64_t most_of_fixed() const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      const Most& most = most_of_[i][static_cast<std::size_t>(fixed_[i])];
+      const std::int64_t own = is_source_ ? most.as_source : most.as_target;
+      if (own == DominanceTables::kNothing) return own;
+      sum += own;
+    }
+    return sum;
+  }
+
   // Ends of groups of factors whose values can be added up in bytes.
   std::vector<std::size_t> make_groups() {
     std::vector<std::size_t> ends;
@@ -120,6 +153,7 @@ class PairValues {
     fixed_.assign(ids, ids + tables_.n_factors());
     is_source_ = is_source;
     is_fixed_pruned_ = std::ranges::any_of(fixed_, [](std::int32_t id) { return id < 0; });
+    most_ = is_fixed_pruned_ ? DominanceTables::kNothing : most_of_fixed();
     if (groups_.empty() || is_fixed_pruned_) return;
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       for (std::int32_t other = 0; other < tables_.n_states(i); ++other) {
@@ -164,7 +198,14 @@ class PairValues {
   void shuffle(std::size_t, Block&) const {}  // there are no groups
 #endif
 
+  struct Most {
+    std::int64_t as_source = DominanceTables::kNothing;
+    std::int64_t as_target = DominanceTables::kNothing;
+  };
+
   const DominanceTables& tables_;
+  std::vector<std::vector<Most>> most_of_;  // by factor and state
+  std::int64_t most_ = DominanceTables::kNothing;
   std::vector<std::size_t> groups_;  // empty: pairs are looked up one by one
   std::size_t n_states_ = 0;
   std::vector<std::int32_t> ids_;    // a row of factor states per state

@@ -8,7 +8,7 @@
 
 namespace plumbline {
 
-inline constexpr std::int32_t kAbiVersion = 10;
+inline constexpr std::int32_t kAbiVersion = 11;
 
 // What every function of the interface returns.
 enum class Status : std::int32_t {

@@ -1,6 +1,5 @@
-// The C interface of what oracles ask often: dominance values, short look-ahead searches,
-// first steps. As in
-// tasks_and_searches.cpp, Python checks sizes and this code checks contents.
+// The C interface of what oracles ask often: dominance values, short look-ahead searches, first steps, and
+// where these prove nothing. As in tasks_and_searches.cpp, Python checks sizes and this code checks contents.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,8 @@
 #include "heuristics/heuristic_kernels.hpp"
 #include "heuristics/hff.hpp"
 #include "interface/guarded.hpp"
+#include "oracles/lookahead_screen.hpp"
+#include "policies/runs.hpp"
 #include "search/first_steps.hpp"
 #include "search/lookahead.hpp"
 
@@ -185,6 +186,41 @@ PLUMBLINE_API Status plumbline_first_steps_way(const FirstSteps* steps, std::int
       if (number > 0) operators[number - 1] = place.op;
       row = place.row;
     }
+    return true;
+  });
+}
+
+PLUMBLINE_API Status plumbline_screen_create(Runs* runs, KernelPolicy* policy, LookaheadScreen** result) {
+  return guarded([&] {
+    *result = std::make_unique<LookaheadScreen>(runs->graph, *policy).release();
+    return true;
+  });
+}
+
+PLUMBLINE_API void plumbline_screen_destroy(LookaheadScreen* screen) {
+  std::unique_ptr<LookaheadScreen>{screen}.reset();
+}
+
+// A question about a state of another table of the same task.
+PLUMBLINE_API Status plumbline_screen_begin(LookaheadScreen* screen, StateStore* states, std::int32_t state,
+                                            std::int32_t depth, std::int64_t limit) {
+  return guarded([&] {
+    StateStore& own = screen->graph().store();
+    if (&states->task() != &own.task() || depth < 1) return false;
+    std::vector<std::int32_t> values(own.task().domain_sizes.size());
+    std::int32_t start = -1;
+    if (!states->values(1, &state, values.data()) || !own.add(1, values.data(), &start)) return false;
+    screen->begin(start, depth, limit);
+    return true;
+  });
+}
+
+// `answer` receives what is known of the last question, and how often the policy was asked since the beginning.
+PLUMBLINE_API Status plumbline_screen_resume(LookaheadScreen* screen, std::int64_t max_steps, double seconds,
+                                             std::int64_t* answer) {
+  return guarded([&] {
+    answer[0] = static_cast<std::int64_t>(screen->resume(max_steps, Slice(seconds)));
+    answer[1] = screen->graph().asked();
     return true;
   });
 }

@@ -157,6 +157,20 @@ PLUMBLINE_API Status plumbline_runs_tell(Runs* runs, std::int64_t n, const std::
   });
 }
 
+// Takes over a run from the graph of another table of the same task; `answer` receives its first state here,
+// whether it has a result, and its cost, or what it took as far as it was walked.
+PLUMBLINE_API Status plumbline_runs_adopt(Runs* runs, Runs* other, std::int32_t start, std::int64_t* answer) {
+  return guarded([&] {
+    if (!other->has(1, &start) || &other->graph.store().task() != &runs->graph.store().task()) return false;
+    const std::int32_t state = runs->graph.adopt(other->graph, start);
+    const RunGraph::Result result = runs->graph.result(state);
+    answer[0] = state;
+    answer[1] = result.outcome == RunOutcome::kUnknown ? 0 : 1;
+    answer[2] = result.cost;
+    return true;
+  });
+}
+
 // A policy outside had no answer.
 PLUMBLINE_API Status plumbline_runs_fail(Runs* runs, std::int32_t state) {
   return guarded([&] {
@@ -201,27 +215,25 @@ PLUMBLINE_API Status plumbline_runs_results(Runs* runs, std::int64_t n, const st
   });
 }
 
-// The run from a state as far as it was walked: `answer` receives how many states it has, and its result as
-// in `runs_results`.
-PLUMBLINE_API Status plumbline_runs_trace(Runs* runs, std::int32_t start, std::int64_t* answer) {
+// The run from a state as far as it was walked, if there is room: its states, and the decision in each.
+// `answer` receives how many states it has, and its result as in `runs_results`.
+PLUMBLINE_API Status plumbline_runs_trace(Runs* runs, std::int32_t start, std::int64_t room,
+                                          std::int32_t* states, std::int32_t* decisions,
+                                          std::int64_t* answer) {
   return guarded([&] {
     if (!runs->has(1, &start)) return false;
     const RunGraph::Result result = runs->graph.result(start);
-    answer[0] = static_cast<std::int64_t>(runs->graph.trace(start).size());
+    const std::vector<std::int32_t>& trace = runs->graph.trace(start);
+    if (static_cast<std::int64_t>(trace.size()) <= room) {
+      for (const std::int32_t state : trace) {
+        *states++ = state;
+        *decisions++ = runs->graph[state].decision;
+      }
+    }
+    answer[0] = static_cast<std::int64_t>(trace.size());
     answer[1] = static_cast<std::int64_t>(result.outcome);
     answer[2] = static_cast<std::int64_t>(result.reason);
     answer[3] = result.cost;
-    return true;
-  });
-}
-
-// The states of the last trace, and the decision in each.
-PLUMBLINE_API Status plumbline_runs_traced(Runs* runs, std::int32_t* states, std::int32_t* decisions) {
-  return guarded([&] {
-    for (const std::int32_t state : runs->graph.traced()) {
-      *states++ = state;
-      *decisions++ = runs->graph[state].decision;
-    }
     return true;
   });
 }

@@ -32,7 +32,7 @@ class GreedyPolicy final : public KernelPolicy {
   }
 
  private:
-  static constexpr std::int64_t kMostStates = 1 << 20;
+  static constexpr std::int64_t kMostStates = 1 << 22;
   static constexpr Cost kUnknown = -1;
   static constexpr std::int32_t kUndecided = -9;
 

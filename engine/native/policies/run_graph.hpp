@@ -43,6 +43,7 @@ class RunGraph {
  public:
   static constexpr std::int32_t kNone = -1;
   static constexpr std::int32_t kUndecided = -3;
+  static constexpr std::int32_t kWrong = -4;  // stands for whatever is no answer at all
   static constexpr std::int32_t kUntold = std::numeric_limits<std::int32_t>::min();
 
   struct Node {
@@ -118,6 +119,27 @@ class RunGraph {
     }
     enter(state, answer);
     return true;
+  }
+
+  // Takes over the run from a state of another graph of the same policy and task, without asking. Its first
+  // state here.
+  std::int32_t adopt(RunGraph& other, std::int32_t start) {
+    const std::vector<std::int32_t>& theirs = other.trace(start);
+    const EndReason reason = other.result(theirs.back()).reason;
+    trace_.resize(theirs.size());
+    for (std::size_t k = 0; k < theirs.size(); ++k) {
+      other.store_.values(1, &theirs[k], values_.data());
+      store_.add(1, values_.data(), &trace_[k]);
+    }
+    if (reason == EndReason::kPolicyError) fail(trace_.back());
+    for (std::size_t k = 0; k < theirs.size(); ++k) {
+      const bool is_wrong = k + 1 == theirs.size() && reason == EndReason::kInapplicable;
+      const std::int32_t answer = is_wrong ? kWrong : other.node(theirs[k]).decision;
+      if (answer == kUndecided) continue;
+      tell(trace_[k], answer);
+      if (is_open(trace_[k])) decide(trace_[k], nullptr);
+    }
+    return trace_.front();
   }
 
   // Runs that advance together, one decision each at a time.
@@ -226,7 +248,6 @@ class RunGraph {
     for (; state != kNone && mark(state); state = node(state).child) trace_.push_back(state);
     return trace_;
   }
-  const std::vector<std::int32_t>& traced() const { return trace_; }  // the last one
 
  private:
   Node& node(std::int32_t state) { return nodes_[static_cast<std::size_t>(state)]; }
