@@ -141,7 +141,7 @@ class DominanceComparison {
   std::vector<std::int32_t> states_;
   std::vector<Cost> bounds_;
   std::vector<Cost> told_;
-  std::vector<Range> ranges_;  // of the bounds, by block
+  std::vector<Range> ranges_;                           // of the bounds, by block
   std::unordered_map<std::int32_t, std::size_t> rows_;  // by state
   std::size_t n_known_ = 0;                             // the others wait
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> news_;

@@ -215,7 +215,8 @@ PLUMBLINE_API Status plumbline_screen_begin(LookaheadScreen* screen, StateStore*
   });
 }
 
-// `answer` receives what is known of the last question, and how often the policy was asked since the beginning.
+// `answer` receives what is known of the last question, and how often the policy was asked since the
+// beginning.
 PLUMBLINE_API Status plumbline_screen_resume(LookaheadScreen* screen, std::int64_t max_steps, double seconds,
                                              std::int64_t* answer) {
   return guarded([&] {

@@ -1,8 +1,8 @@
 // Tells where the look-ahead oracle by itself proves nothing: where its first steps reach no goal, and no run
 // of the policy after them costs less than would prove a bug. See docs/theory/oracles.md, "Look-ahead".
 //
-// What is known of the policy serves all later questions. That changes no answer: a run that is over says what
-// the policy does, whoever walked it, and where one was stopped, something may be proven.
+// What is known of the policy serves all later questions. That changes no answer: a run that is over says
+// what the policy does, whoever walked it, and where one was stopped, something may be proven.
 #pragma once
 
 #include <cstddef>
