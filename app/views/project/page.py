@@ -155,6 +155,7 @@ class ProjectPage(Page):
         self.table = TableView("project-problems", "Problems")
         self.table.setModel(self.problems)
         self.table.set_widths(*_COLUMN_WIDTHS)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)  # outcomes are sentences
         self.table.remember(self.context.settings)
         self.table.selectionModel().selectionChanged.connect(self._show_selected)
 
