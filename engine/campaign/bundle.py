@@ -32,6 +32,7 @@ from engine.task.plans import format_operator_plan
 from engine.task.sas import write_sas
 from engine.task.task import Task
 from engine.verify.claims import SOLVED, require_fit
+from engine.workspace.filter import KIND_WORDS
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug
 
@@ -227,7 +228,7 @@ def _readme(
     better = "`better.plan` is such a plan" if written else "no such plan was written out"
     rest = "\n".join(others)
     return f"""\
-# Bug {row.id}: {row.kind}
+# Bug {row.id}: {KIND_WORDS[row.kind]}
 
 While testing `{inline(row.problem)}` the policy `{inline(row.policy)}` {told}
 from the state that is the initial state of `{exported}` here,

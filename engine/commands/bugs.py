@@ -19,7 +19,8 @@ from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.records.pattern import SHOWN_KEY_LETTERS
 from engine.report.loss_text import row_loss_cell
 from engine.report.pattern_text import counts_text, pattern_title
-from engine.workspace.filter import Term, parse_terms
+from engine.report.words import count_text
+from engine.workspace.filter import KIND_WORDS, Term, parse_terms
 from engine.workspace.rows import Bug, BugRow
 from engine.workspace.workspace import Workspace
 
@@ -154,14 +155,14 @@ def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) 
         families.setdefault(pattern.family, []).append(pattern)
     for family, members in families.items():
         bugs = sum(len(pattern.bugs) for pattern in members)
-        yield f"{family}: {bugs} bugs"
+        yield f"{family}: {count_text(bugs, 'bug')}"
         if not by_family:
             yield from (f"  {_pattern_line(pattern)}" for pattern in members)
     count, causes = store.count_bugs(terms), len(store.root_cause_numbers(terms=terms))
     yield counts_text(count, causes, len(patterns), len(families))
     left = store.count_bugs((*terms, *parse_terms("pattern:none")))
     if left:
-        yield f"{left} bugs without a pattern: 'plumbline minimize --root-causes' finds it"
+        yield f"{count_text(left, 'bug')} without a pattern; run 'plumbline minimize --root-causes'"
 
 
 def _pattern_line(pattern: PatternBugs) -> str:
@@ -173,7 +174,7 @@ def _cause_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:
     numbers = store.root_cause_numbers(terms=terms)
     groups = by_schema(_outlines(store.each_root_cause(numbers, terms=terms)))
     for group in groups:
-        yield f"{group.schema or 'no action'}: {group.bugs} bugs"
+        yield f"{group.schema or 'no action'}: {count_text(group.bugs, 'bug')}"
         for cause in group.causes:
             yield (
                 f"  {cause.id}  {cause.kind.value}  ({cause.action})  in {cause.problem}: "
@@ -181,7 +182,8 @@ def _cause_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:
             )
     traced = sum(group.bugs for group in groups)
     left = store.count_bugs(terms) - traced
-    yield f"{len(numbers)} root causes of {traced} bugs; {left} not localized"
+    causes = count_text(len(numbers), "root cause")
+    yield f"{causes} of {count_text(traced, 'bug')}; {left:,} not localized"
 
 
 def document(bug: Bug) -> dict[str, Any]:
@@ -223,7 +225,7 @@ def _bug_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:
         yield "  ".join(map(str.ljust, line, widths)).rstrip()
     count = store.count_bugs(terms)
     further = store.count_bugs((*terms, *parse_terms("pool:no")))
-    yield f"{count - further} bugs in the pool, {further} in further states"
+    yield f"{count_text(count - further, 'bug')} in the pool, {further:,} in further states"
     yield f"{count} of {store.count_bugs()}"
 
 
@@ -231,7 +233,7 @@ def _cells(row: BugRow) -> tuple[str, ...]:
     return (
         str(row.id),
         row.status_text,
-        row.kind,
+        KIND_WORDS[row.kind],
         row.problem,
         _number(row.policy_cost),
         str(row.bound),

@@ -29,7 +29,7 @@ from engine.files import write_text
 from engine.policies.consent import Consent
 from engine.records.config import Mode
 from engine.records.events import AlreadyDone, CampaignStatus, UnitFailed, Warned
-from engine.report.words import complete_text
+from engine.report.words import complete_text, count_text
 from engine.usecases.campaign import DEFAULT_EXECUTOR, run_campaign
 from engine.workers.launch import prepare
 from engine.workers.link import AT_LIMIT
@@ -177,18 +177,21 @@ def _total_failure(document: dict[str, Any]) -> PlumblineError | None:
 
 
 def _text(document: dict[str, Any], path: Path) -> str:
+    tested = count_text(document["states"], "state")
+    kinds = [
+        count_text(document["qualitative"], "failure"),
+        f"{document['quantitative']:,} too expensive",
+        *([f"{document['unclassified']:,} unclassified"] if document["unclassified"] else []),
+    ]
     lines = [
-        f"{document['states']} states, {document['solved']} solved by the policy, "
-        f"{document['bugs']} bugs "
-        f"({document['qualitative']} failures, {document['quantitative']} too expensive, "
-        f"{document['unclassified']} unclassified) in {document['regions']} regions, "
-        f"{document['retrospective_bugs']} retrospective; "
-        f"further bugs outside the pool: {document['nonpool_bugs']}"
+        f"{tested}, {document['solved']:,} solved by the policy",
+        f"{count_text(document['bugs'], 'bug')} ({', '.join(kinds)}) in "
+        f"{count_text(document['regions'], 'region')}; "
+        f"{count_text(document['nonpool_bugs'], 'further bug')} outside the pool",
     ]
     if document["root_causes"] is not None:
-        lines.append(
-            f"{document['localized']} bugs localized, {document['root_causes']} root causes"
-        )
+        localized = count_text(document["localized"], "bug")
+        lines.append(f"{localized} localized, {count_text(document['root_causes'], 'root cause')}")
     width = max((len(name) for name in document["per_oracle"]), default=0)
     compared = document["mode"] == Mode.COMPARE
     for name, counts in document["per_oracle"].items():

@@ -47,7 +47,8 @@ def summary_lines(found: Verification) -> Iterator[str]:
     """The first problems, a line per kind of claim, what is not checked, and the headline."""
     yield from problem_lines(found)
     for count in found.counts:
-        yield _count_line(count)
+        if count.held or count.false or count.undecided:
+            yield _count_line(count)
     for text in found.unchecked:
         yield f"not checked: {text}"
     plans = sum(number for _, number in found.plans)
