@@ -30,10 +30,11 @@ from reference.hostile_policies import (
 )
 from reference.hostile_readers import FERRY
 
-from engine.errors import PolicyError
+from engine.errors import PolicyError, WorkspaceError
 from engine.policies.torch_archive import read_archive
 from engine.policies.torch_file import load_checkpoint
 from engine.records.codec import compress, expand
+from engine.workspace.workspace import Workspace
 
 CPU_SECONDS = 60
 MEGABYTES = 1200
@@ -202,6 +203,19 @@ def test_a_file_within_a_workspace_is_not_far_larger_than_it() -> None:
         packed = compress(content)
         assert expand(packed) == content
         assert len(content) <= 2**20 + 100 * len(packed)
+
+
+@pytest.mark.parametrize(
+    "place", ["policies.name", "policies.spec", "problems.name", "root_causes.action"]
+)
+def test_a_long_name_is_not_repeated_for_every_bug(sound: Path, tmp_path: Path, place: str) -> None:
+    table, column = place.split(".")
+    path = Path(shutil.copy(sound, tmp_path / "stranger.plumb"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE {table} SET {column} = {column} || ?", ("\0" + "x" * 2**23,))
+        connection.commit()
+    with pytest.raises(WorkspaceError, match=place), Workspace.open(path):
+        pass
 
 
 @pytest.mark.parametrize("command", [["bugs"], ["verify"], ["report", "--html", "r.html"]])
