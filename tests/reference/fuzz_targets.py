@@ -30,7 +30,9 @@ from engine.records.comparison import Comparison
 from engine.records.config import CampaignConfig
 from engine.records.events import CampaignEvent, UnitStatistics
 from engine.records.evidence import Evidence, Morph, Walk
+from engine.records.experiment import ExperimentConfig, TrialPlan, TrialResult
 from engine.records.localization import Localization
+from engine.records.pattern import Attempt, Certificate
 from engine.records.project import Project
 from engine.records.training import Training
 from engine.task.load import load_task
@@ -198,7 +200,7 @@ def read_settings(path: Path) -> None:
 
 RECORDS: tuple[Any, ...] = (
     *(Evidence, Localization, Comparison, Training, Project, CampaignConfig, UnitStatistics),
-    CampaignEvent,
+    *(CampaignEvent, Attempt, Certificate, ExperimentConfig, TrialPlan, TrialResult),
 )
 
 
@@ -476,7 +478,7 @@ def _expanded(data: bytes) -> bytes:
 
 def cell_seeds() -> list[bytes]:
     """A change of every column, in all ways by turns."""
-    return [bytes([column, 0, column % 8]) + b"\0\0\1\0\1[" for column in range(96)]
+    return [bytes([column, 0, column % 8]) + b"\0\0\1\0\1[" for column in range(160)]
 
 
 def verify_workspace(path: Path) -> None:

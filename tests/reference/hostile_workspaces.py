@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 from engine.campaign.config_reader import parse_config
 from engine.campaign.inputs import read_file
 from engine.equivalence import compare_domains
+from engine.experiments.config_reader import preset_experiment
+from engine.experiments.plan import experiment_key, plan_trials
 from engine.pddl import parse_domain
 from engine.policies.consent import NO_CONSENT
 from engine.records.comparison import CompareOptions
+from engine.records.events import TrialFinished
+from engine.records.experiment import DomainPair, PairResult, PolicyRun, RunResult, Suite
+from engine.records.finding import BugStatus, RunOutcome
 from engine.records.inputs import File
 from engine.records.project import Project
 from engine.records.training import EpochRecord, Training, TrainingPlan, TrainingStatus
@@ -59,7 +64,7 @@ def full_workspace(folder: Path) -> Path:
 
 
 def filled(path: Path) -> Path:
-    """With a localization, a project, comparisons and a training beside its campaign."""
+    """With a localization, a project, comparisons, a training and experiments beside it."""
     folder = path.parent
     domain, problem = folder / "domain.pddl", str(folder / "p2.pddl")
     with Workspace.open(path) as store:
@@ -71,7 +76,27 @@ def filled(path: Path) -> Path:
             _add_comparison(store, domain, spoiled)
         plan = TrainingPlan(str(domain), (problem,), (problem,), str(folder / "training"))
         store.save_training(Training(plan, TrainingStatus.STOPPED, epochs=(EPOCH,)))
+        _add_experiments(store, domain, problem)
+        first, second, *_ = (row.id for row in store.bugs())
+        store.set_status([second], BugStatus.DUPLICATE, duplicate_of=first)
     return path
+
+
+def _add_experiments(store: Workspace, domain: Path, problem: str) -> None:
+    """With answers to the questions of both, and the campaign as a part of the first."""
+    suite = Suite("carter", str(domain), (problem,), ("builtin:gc",), ("builtin:hadd",))
+    pair = DomainPair("carter", "same", str(domain), str(domain))
+    run = PolicyRun("builtin:gc", RunOutcome.SOLVED, "goal", 5, ("(drive a b)",), 0.1)
+    compared = store.comparisons()[0].comparison
+    configs = preset_experiment("sievers-2026", [suite]), preset_experiment("d-val", pairs=[pair])
+    results = RunResult((run,)), PairResult(compared, 5, (3, 3))
+    for config, result in zip(configs, results, strict=True):
+        trials = plan_trials(config)
+        key = experiment_key(config, trials)
+        number = store.experiments.begin(config, key, trials, resume=False)
+        events = [TrialFinished(row.id, result, 0.1) for row in store.experiments.trials(number)]
+        store.experiments.apply(events)
+    store.experiments.add_part(1, 1, "carter", "")
 
 
 def _add_comparison(store: Workspace, domain: Path, spoiled: str) -> None:
