@@ -1,6 +1,7 @@
 // Fuzzes the C interface with libFuzzer under the address and undefined-behavior sanitizers: bytes become
 // arrays of sizes that fit, as Python makes them, with any contents. Whatever is accepted is used, and
 // answers are held against each other. See CONTRIBUTING.md, "Fuzzing".
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -8,9 +9,12 @@
 // With the code itself, so that its declarations exist once.
 #include "dominance/comparison.hpp"
 #include "interface/abstractions.cpp"
+#include "interface/bounds.cpp"
 #include "interface/dominance.cpp"
+#include "interface/fuzzing.cpp"
 #include "interface/networks.cpp"
 #include "interface/oracles.cpp"
+#include "interface/policies.cpp"
 #include "interface/tasks_and_searches.cpp"
 #include "tests/random_task.hpp"
 
@@ -337,6 +341,204 @@ void use_evaluators(Bytes& bytes, const CompiledTask& task, const TestTask& test
   plumbline_evaluator_destroy(evaluator);
 }
 
+void use_first_steps(Bytes& bytes, StateStore* states) {
+  FirstSteps* steps = nullptr;
+  CHECK(plumbline_first_steps_create(states, &steps) == Status::kDone);
+  std::int64_t answer[3] = {1, -1, 0};
+  if (plumbline_first_steps_begin(steps, bytes.wild(4)) == Status::kDone) {
+    std::int32_t level = 0;
+    for (; level < 3 && answer[0] < 200; ++level) {
+      CHECK(plumbline_first_steps_extend(steps, answer) == Status::kDone);
+    }
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(answer[0]));
+    std::vector<std::int64_t> costs(ids.size());
+    CHECK(plumbline_first_steps_level(steps, ids.data(), costs.data()) == Status::kDone);
+    const std::int32_t asked = bytes.byte() < 250 ? bytes.below(level + 1) : bytes.any<std::int32_t>();
+    std::int32_t way[4], operators[3];
+    if (asked <= level) plumbline_first_steps_way(steps, asked, bytes.wild(9), way, operators);
+  } else {
+    CHECK(plumbline_first_steps_extend(steps, answer) == Status::kBadArgument);
+  }
+  plumbline_first_steps_destroy(steps);
+}
+
+// Random words as those of Python's generator: with zeros alone it would draw the same number forever.
+void use_walks(Bytes& bytes, StateStore* states) {
+  std::array<std::int64_t, PythonRandom::kWords + 1> random{};
+  std::uint32_t word = bytes.any<std::uint32_t>() | 1;
+  for (std::int64_t& each : random) each = word = word * 1664525u + 1013904223u;
+  random.back() = bytes.wild(700);
+  RandomWalks* walks = nullptr;
+  const std::int64_t size = bytes.byte() < 250 ? bytes.byte() : bytes.any<std::int64_t>();
+  if (plumbline_walks_create(states, random.data(), size, bytes.wild(7), bytes.wild(4), &walks) !=
+      Status::kDone) {
+    return;
+  }
+  Progress progress{};
+  Outcome outcome{};
+  const Limits limits = limits_of(bytes);
+  const std::int32_t path[] = {bytes.wild(24), bytes.wild(24)};
+  for (std::int32_t i = bytes.below(4); i > 0; --i) {
+    plumbline_walks_offer(walks, bytes.wild(6), bytes.wild(-1, 3), bytes.below(3), path);
+  }
+  plumbline_walks_grow(walks, bytes.wild(60), bytes.byte(), &limits, &progress, &outcome);
+  plumbline_walks_exhausted(walks, &limits, &progress, &outcome);
+  std::int64_t counts[7];
+  CHECK(plumbline_walks_counts(walks, counts) == Status::kDone);
+  const auto n = static_cast<std::size_t>(counts[0]);
+  std::vector<std::int32_t> ids(n), references(n), lengths(n), operators(static_cast<std::size_t>(counts[1]));
+  CHECK(plumbline_walks_entries(walks, 0, ids.data(), references.data(), lengths.data(), operators.data()) ==
+        Status::kDone);
+  // Walks lead where they say. What was offered from outside need not.
+  std::size_t step = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    CHECK(references[i] < static_cast<std::int32_t>(i) && lengths[i] >= 0);
+    std::int32_t state = references[i] < 0 ? ids[i] : ids[static_cast<std::size_t>(references[i])];
+    bool leads = i >= 4;
+    for (std::int32_t k = 0; k < lengths[i]; ++k) {
+      std::int32_t next = -1;
+      const std::int32_t op = operators[step++];
+      if (leads) CHECK(plumbline_states_apply(states, 1, &state, &op, &next) == Status::kDone && next >= 0);
+      state = next;
+    }
+    if (leads) CHECK(state == ids[i]);
+  }
+  std::int64_t count = 0;
+  const std::int32_t asked = bytes.wild(6);
+  if (plumbline_walks_candidates(walks, asked, &limits, &progress, &count) == Status::kDone && count >= 0) {
+    std::vector<std::int32_t> steps(static_cast<std::size_t>(count)), targets(steps.size());
+    CHECK(plumbline_walks_steps(walks, steps.data(), targets.data()) == Status::kDone);
+  }
+  std::uint8_t is_known = 0;
+  plumbline_walks_known(walks, 1, &asked, &is_known);
+  plumbline_walks_destroy(walks);
+}
+
+KernelPolicy* policy_of(Bytes& bytes, const CompiledTask& task, const TestTask& test, Evaluator*& value) {
+  KernelPolicy* policy = nullptr;
+  if (bytes.below(2) == 0) {
+    std::vector<std::int64_t> keys(static_cast<std::size_t>(task.task.n_facts()));
+    for (std::int64_t& key : keys) key = bytes.byte();
+    CHECK(plumbline_policy_random(&task, keys.data(), &policy) == Status::kDone);
+    return policy;
+  }
+  if (plumbline_evaluator_create(&task, 1, test.n_goals(), test.goal.pairs.data(), &value) != Status::kDone) {
+    return nullptr;
+  }
+  CHECK(plumbline_policy_greedy(&task, value, &policy) == Status::kDone);
+  return policy;
+}
+
+// One factor per variable. No value is above zero, so that no table says what is false of all tasks.
+void use_maintenance(Bytes& bytes, Bounds* bounds, const TestTask& test, std::int32_t id) {
+  std::vector<std::int32_t> squares, n_variables, variables, lookups;
+  std::vector<std::int64_t> lookup_sizes;
+  for (const std::int32_t size : test.sizes) {
+    if (size > 6) return;
+    n_variables.push_back(1);
+    variables.push_back(static_cast<std::int32_t>(variables.size()));
+    lookup_sizes.push_back(size);
+    for (std::int32_t s = 0; s < size; ++s) {
+      lookups.push_back(s);
+      for (std::int32_t t = 0; t < size; ++t) {
+        squares.push_back(s == t ? 0 : bytes.below(3) == 0 ? kNoValue : -bytes.below(5));
+      }
+    }
+  }
+  DominanceTables* tables = nullptr;
+  CHECK(plumbline_tables_create(static_cast<std::int32_t>(test.sizes.size()), test.sizes.data(),
+                                squares.data(), n_variables.data(), variables.data(), test.sizes.data(),
+                                lookup_sizes.data(), lookups.data(), &tables) == Status::kDone);
+  BoundMaintenance* maintenance = nullptr;
+  CHECK(plumbline_maintenance_create(tables, bounds, 5, &maintenance) == Status::kDone);
+  for (std::int32_t round = 0; round < 2; ++round) {
+    const std::int32_t compared[] = {id, bytes.wild(9), bytes.wild(9)};
+    std::int32_t sources[3];
+    std::int64_t gains[3], values[3];
+    plumbline_maintenance_compare(maintenance, 3, compared);
+    plumbline_maintenance_infer(maintenance, 3, compared, sources, gains, values);
+  }
+  plumbline_maintenance_destroy(maintenance);
+  plumbline_tables_destroy(tables);
+}
+
+// Runs of a policy inside or outside, and bounds that rest on them: none is below h*.
+void use_runs(Bytes& bytes, const CompiledTask& task, StateStore* states, const TestTask& test, Cost optimal,
+              std::int32_t id) {
+  Evaluator* value = nullptr;
+  KernelPolicy* policy = bytes.below(3) == 0 ? nullptr : policy_of(bytes, task, test, value);
+  const std::vector<std::int32_t> asked = test.state(bytes);
+  std::int32_t decision = 0;
+  if (policy != nullptr) plumbline_policy_decide(policy, &task, 1, asked.data(), &decision);
+  Runs* runs = nullptr;
+  CHECK(plumbline_runs_create(states, &runs) == Status::kDone);
+  std::int64_t counts[4];
+  const std::vector<std::int32_t> starts{id, bytes.wild(9)};
+  const std::int64_t limit = bytes.below(4) == 0 ? -1 : bytes.byte();
+  std::int32_t continues = 0;
+  for (std::int32_t round = 0; round < 20; ++round, continues = 1) {
+    if (plumbline_runs_run(runs, policy, 2, starts.data(), continues, limit, 1e6, counts) != Status::kDone) {
+      break;
+    }
+    if (counts[0] != 0) break;
+    std::vector<std::int32_t> missing(static_cast<std::size_t>(counts[1]));
+    CHECK(plumbline_runs_missing(runs, missing.data()) == Status::kDone);
+    for (const std::int32_t state : missing) {
+      const std::int32_t answer = bytes.wild(-2, 24);
+      if (bytes.byte() > 240) CHECK(plumbline_runs_fail(runs, state) == Status::kDone);
+      CHECK(plumbline_runs_tell(runs, 1, &state, &answer) == Status::kDone);
+    }
+  }
+  plumbline_runs_look_ahead(runs, 2, starts.data(), bytes.below(2), counts);
+  std::int32_t outcomes[2], reasons[2], decisions[2], now[] = {id, starts[1]};
+  std::int64_t costs[2], spent[2] = {}, steps[2] = {}, answers[2] = {};
+  const std::int64_t bounds[2] = {bytes.byte(), kInfinity};
+  std::uint8_t ended[2] = {};
+  const std::vector<std::int64_t> known(bytes.below(3), bytes.byte());
+  plumbline_runs_bounded(runs, policy, 2, now, bounds, spent, steps, answers, ended, bytes.byte(),
+                         static_cast<std::int64_t>(known.size()), known.data(), 1e6, counts);
+  plumbline_runs_decide(runs, policy, 2, starts.data(), decisions, counts);
+  if (plumbline_runs_results(runs, 2, starts.data(), outcomes, reasons, costs) == Status::kDone &&
+      optimal >= 0 && outcomes[0] == static_cast<std::int32_t>(RunOutcome::kSolved)) {
+    CHECK(costs[0] >= optimal);
+  }
+  std::int64_t traced[4];
+  if (plumbline_runs_trace(runs, bytes.wild(9), traced) == Status::kDone) {
+    std::vector<std::int32_t> path(static_cast<std::size_t>(traced[0])), by(path.size());
+    CHECK(plumbline_runs_traced(runs, path.data(), by.data()) == Status::kDone);
+  }
+  std::int32_t parents[2], their[2];
+  plumbline_runs_parents(runs, bytes.wild(9), bytes.below(3), parents, their, counts);
+
+  Bounds* upper = nullptr;
+  CHECK(plumbline_bounds_create(states, runs, &upper) == Status::kDone);
+  const std::int32_t plan[] = {bytes.wild(24), bytes.wild(24), bytes.wild(24)};
+  plumbline_bounds_add_plan(upper, bytes.below(2) ? id : bytes.wild(9), bytes.below(4), plan, 2);
+  std::int32_t path[4] = {bytes.below(2) ? id : bytes.wild(9), -1, -1, -1};
+  std::int64_t length = 0;
+  for (std::int32_t next = -1; length < 3; path[++length] = next) {
+    if (plumbline_states_apply(states, 1, &path[length], &plan[length], &next) != Status::kDone) break;
+    if (next < 0) break;
+  }
+  plumbline_bounds_add_path(upper, length, path, plan, 3, bytes.below(2));
+  if (optimal >= 0) CHECK(plumbline_bounds_u(upper, id) >= optimal);
+  plumbline_bounds_add_morph(upper, bytes.wild(9), bytes.wild(9), bytes.below(4), 4);
+  if (Bounds* const plans = plumbline_bounds_plans(upper); plans != nullptr && optimal >= 0) {
+    CHECK(plumbline_bounds_u(plans, id) >= optimal);
+  }
+  use_maintenance(bytes, upper, test, id);
+  std::int64_t all[2], count = 0, gains[3];
+  std::int32_t fallen[3], vias[3], nexts[3], origins[3];
+  plumbline_bounds_all(upper, 2, starts.data(), all);
+  plumbline_bounds_by_state(upper, bytes.below(3), all);
+  plumbline_bounds_changed(upper, bytes.below(4), fallen, &count);
+  plumbline_bounds_chain(upper, bytes.wild(9), bytes.below(4), vias, nexts, gains, origins, &count);
+  plumbline_bounds_destroy(upper);
+  plumbline_runs_destroy(runs);
+  plumbline_policy_destroy(policy);
+  if (value != nullptr) plumbline_evaluator_destroy(value);
+}
+
 void use_task(Bytes& bytes) {
   const TestTask test(bytes);
   if (!test.is_small) return;
@@ -349,6 +551,9 @@ void use_task(Bytes& bytes) {
   if (plumbline_states_add(states, 1, start.data(), &id) == Status::kDone) {
     const Cost optimal = optimal_cost(states, id, test);
     use_states(bytes, states, test);
+    use_first_steps(bytes, states);
+    use_walks(bytes, states);
+    use_runs(bytes, *task, states, test, optimal, id);
     use_evaluators(bytes, *task, test, start, optimal);
     use_searches(bytes, *task, test, start, optimal);
     use_aras(bytes, *task, test, start, optimal);
@@ -535,6 +740,25 @@ struct TestNetwork {
   std::int32_t n_states = 0;
 };
 
+void use_network_policy(Bytes& bytes, const ActionSchemaNetwork& network, std::size_t n_actions) {
+  const TestTask test(bytes);
+  CompiledTask* const task = test.is_small ? test.create() : nullptr;
+  if (task == nullptr) return;
+  std::vector<std::int32_t> begin, operators;
+  TestNetwork::add_rows(bytes, begin, operators, static_cast<std::int32_t>(n_actions), 24);
+  KernelPolicy* policy = nullptr;
+  if (plumbline_policy_network(&network, task, begin.data(), operators.data(), bytes.byte() / 64.0,
+                               &policy) == Status::kDone) {
+    const std::vector<std::int32_t> state = test.state(bytes);
+    std::int32_t answer = 0;
+    if (plumbline_policy_decide(policy, task, 1, state.data(), &answer) == Status::kDone) {
+      CHECK(answer >= kNoOperation && answer < task->task.n_operators());
+    }
+    plumbline_policy_destroy(policy);
+  }
+  plumbline_task_destroy(task);
+}
+
 void use_network(Bytes& bytes) {
   const TestNetwork test(bytes);
   ActionSchemaNetwork* network = nullptr;
@@ -551,6 +775,7 @@ void use_network(Bytes& bytes) {
   std::vector<std::uint8_t> applicable(n * n_operators);
   CHECK(plumbline_asnets_logits(network, test.n_states, test.state.data(), logits.data(),
                                 applicable.data()) == Status::kDone);
+  use_network_policy(bytes, *network, n_operators);
   plumbline_asnets_destroy(network);
 }
 
