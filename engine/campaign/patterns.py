@@ -99,6 +99,14 @@ def _pattern_bugs(pattern: PatternRow, group: _Group, members: Sequence[WitnessR
     )
 
 
+def without_witness(store: WorkspaceReader, rows: Iterable[BugRow]) -> list[tuple[WitnessRow, int]]:
+    """Root causes of some bugs that were minimized in vain, with the numbers of their bugs."""
+    bugs = Counter(row.root_cause for row in rows if row.pattern is None)
+    tried = [row for row in store.witnesses() if row.finding is None and row.step is None]
+    found = {row.root_cause: row for row in reversed(tried) if row.root_cause is not None}
+    return [(found[cause], bugs[cause]) for cause in sorted(found) if bugs[cause]]
+
+
 class PatternChange(StrEnum):
     """How a pattern changed between two campaigns."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.campaign.patterns import PatternBugs, pattern_bugs
+from engine.campaign.patterns import PatternBugs, pattern_bugs, without_witness
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.records.codec import to_json
@@ -18,7 +18,7 @@ from engine.records.finding import BugStatus
 from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.records.pattern import SHOWN_KEY_LETTERS
 from engine.report.loss_text import row_loss_cell
-from engine.report.pattern_text import counts_text, pattern_title
+from engine.report.pattern_text import counts_text, pattern_title, without_witness_text
 from engine.report.words import count_text
 from engine.workspace.filter import KIND_WORDS, Term, parse_terms
 from engine.workspace.rows import Bug, BugRow
@@ -160,9 +160,12 @@ def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) 
             yield from (f"  {_pattern_line(pattern)}" for pattern in members)
     count, causes = store.count_bugs(terms), len(store.root_cause_numbers(terms=terms))
     yield counts_text(count, causes, len(patterns), len(families))
-    left = store.count_bugs((*terms, *parse_terms("pattern:none")))
-    if left:
-        yield f"{count_text(left, 'bug')} without a pattern; run 'plumbline minimize --root-causes'"
+    without = (*terms, *parse_terms("pattern:none"))
+    tried = without_witness(store, store.each_bug(terms=without))
+    yield from (without_witness_text(row, bugs) for row, bugs in tried)
+    rest = store.count_bugs(without) - sum(bugs for _, bugs in tried)
+    if rest:
+        yield f"{count_text(rest, 'bug')} without a pattern; run 'plumbline minimize --root-causes'"
 
 
 def _pattern_line(pattern: PatternBugs) -> str:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from engine import __version__
-from engine.campaign.patterns import PatternBugs, pattern_bugs
+from engine.campaign.patterns import PatternBugs, pattern_bugs, without_witness
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, whole_course
 from engine.errors import PlumblineError, UsageError
@@ -20,7 +20,7 @@ from engine.pictures.svg import svg
 from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
 from engine.report.bug_text import ending_text, explain, headline
 from engine.report.loss_text import describe_losses, step_loss_cell
-from engine.report.pattern_text import pattern_facts, pattern_title
+from engine.report.pattern_text import pattern_facts, pattern_title, without_witness_text
 from engine.report.plan_alignment import align
 from engine.report.trace import Trace, TraceStep, evidence_trace, policy_trace
 from engine.task.task import Task
@@ -169,6 +169,7 @@ class Content:
     scores: tuple[OracleScore, ...]
     causes: StoredCauses
     patterns: tuple[PatternStory, ...]  # those with the most bugs first
+    without_witness: tuple[str, ...]  # root causes that were minimized in vain
     versions: Mapping[str, str]
 
 
@@ -197,6 +198,12 @@ def gather(
         scores=tuple(progress.scores) if progress else (),
         causes=StoredCauses(store, row.id, store.root_cause_numbers(row.id, largest_first=True)),
         patterns=tuple(_patterns(store, store.each_bug(row.id, terms=parse_terms("pattern:any")))),
+        without_witness=tuple(
+            without_witness_text(*tried)
+            for tried in without_witness(
+                store, store.each_bug(row.id, terms=parse_terms("pattern:none"))
+            )
+        ),
         versions=_versions(),
     )
 

@@ -13,6 +13,7 @@ from engine.campaign.patterns import PatternBugs
 from engine.records.localization import CauseKind
 from engine.records.pattern import Attempt, Certificate, StoppedBy, Witness
 from engine.workspace.reader import WorkspaceReader
+from engine.workspace.rows import WitnessRow
 
 MAX_NAMES = 6
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -108,6 +109,12 @@ def attempt_text(attempt: Attempt, witness: int | None, pattern: int | None) -> 
         return f"No witness: {attempt.reason or STOPPED_TEXTS[attempt.stopped_by]}."
     sizes = f"{about.before.objects} objects became {about.after.objects}"
     return f"{sizes} (witness: bug {witness}, pattern {pattern})."
+
+
+def without_witness_text(row: WitnessRow, bugs: int) -> str:
+    """Why some bugs have no pattern although their root cause was minimized."""
+    text = attempt_text(row.attempt, row.finding, row.pattern)
+    return f"Root cause {row.root_cause}, {_count(bugs, 'bug')}: {text}"
 
 
 def pattern_facts(pattern: PatternBugs) -> list[str]:

@@ -388,6 +388,7 @@ def test_the_command_and_its_document(tested: Path, tmp_path: Path, capsys) -> N
     text = capsys.readouterr().out
     assert "instead of" in text
     assert "1 pattern, 1 family" in text
+    assert ": No witness: builtin:random depends on the numbers of facts" in text
     assert main(["bugs", str(path), "--json"]) == ExitCode.DONE
     listed = json.loads(capsys.readouterr().out)
     assert listed["patterns"][0]["witness"] == witness["id"]
@@ -463,6 +464,7 @@ def test_the_report_has_the_patterns_with_their_pictures(workspace: Path, tmp_pa
         assert main(["report", str(workspace), "--out", str(path)]) == ExitCode.DONE
     text = page.read_text()
     assert "<h2>Patterns</h2>" in text
+    assert "No witness: builtin:random depends on the numbers of facts" in text
     assert "instead of" in text
     assert "<svg" in text
     assert json.loads(data.read_text())["patterns"][0]["bugs"]

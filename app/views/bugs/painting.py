@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
@@ -28,34 +29,44 @@ def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
 def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
     """A long ground action with as much of its name and of its objects as there is room for.
 
-    Objects lose letters first, long words more of them. The name loses its end only when objects
-    have nothing left to lose: it says what happens.
+    Objects with numbers become initials, as in `(load p2 t1)`, with more letters where two would
+    look the same and there is room; others lose their middles, because names often differ at their
+    ends. The name loses its end only when objects have nothing left to lose: it says what happens.
     """
     if metrics.horizontalAdvance(action) <= width:
         return action
     name, *objects = action.removesuffix(")").split(" ")
     end = ")" if action.endswith(")") else ""
     longest = max(map(len, objects), default=0)
-    sizes = [(len(name), most) for most in (*range(longest, MIN_OBJECT_LENGTH - 1, -1), 1)]
-    sizes += [(most, 1) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
-    for name_length, most in sizes:
-        short = [_short_object(item, most) for item in objects]
+    least = MIN_OBJECT_LENGTH
+    sizes = [
+        (len(name), most, _letters(objects)) for most in range(max(longest, least), least - 1, -1)
+    ]
+    sizes += [(most, least, 1) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
+    for name_length, most, letters in sizes:
+        short = [_short_object(item, most, letters) for item in objects]
         text = f"{' '.join([_short_name(name, name_length), *short])}{end}"
         if metrics.horizontalAdvance(text) <= width:
             return text
     return metrics.elidedText(action, Qt.TextElideMode.ElideMiddle, width)
 
 
-def _short_object(name: str, most: int) -> str:
-    """With at most this many letters per word if it has a number: `cit-loc-3`, and then `cl3`.
+def _letters(objects: Sequence[str]) -> int:
+    """How many letters of each word tell the objects apart that have numbers."""
+    numbered = {name for name in objects if name[-1].isdigit()}
+    enough = (n for n in range(1, 4) if len({_initials(o, n) for o in numbered}) == len(numbered))
+    return next(enough, 1)
 
-    Others lose their middles, because names often differ at their ends.
-    """
-    if not name[-1].isdigit():
-        most = max(most, MIN_OBJECT_LENGTH)
-        return name if len(name) <= most else f"{name[: most - 3]}…{name[-2:]}"
-    short = _WORD.sub(lambda found: found[0][:most], name)
-    return _BESIDE_LETTER.sub("", short) if most == 1 else short
+
+def _initials(name: str, letters: int) -> str:
+    return _BESIDE_LETTER.sub("", _WORD.sub(lambda word: word[0][:letters], name))
+
+
+def _short_object(name: str, most: int, letters: int) -> str:
+    """The initials of its words and its number, as `cl3` of `city-loc-3`; or so many letters."""
+    if name[-1].isdigit():
+        return _initials(name, letters)
+    return name if len(name) <= most else f"{name[: most - 3]}…{name[-2:]}"
 
 
 def _short_name(name: str, most: int) -> str:
