@@ -227,14 +227,14 @@ def test_stopping_keeps_the_verdict_that_was_there(
     assert len(first) == 2
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     if half_done:
-        assert page._job is not None
+        (job,) = page.context.jobs.running
         undecided = msgspec.structs.replace(
             before.readings[1], verdict=EquivalenceVerdict.UNDECIDED, objections=None
         )
         half = msgspec.structs.replace(
             before, readings=(before.readings[0], undecided), stopped=True
         )
-        page._job.finished.emit(half)
+        job.finished.emit(half)
         assert [m.text for m in page.context.messages.history] == [
             "Stopped; the verdict from before is kept."
         ]
