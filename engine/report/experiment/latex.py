@@ -40,7 +40,7 @@ def latex_text(text: str) -> str:
     escaped = "".join(_SPECIAL.get(letter, letter) for letter in letters)
     escaped = _SUBSCRIPT.sub(_subscript, escaped)
     escaped = _STAR.sub(lambda found: f"{found[0][:-1]}$^{{*}}$", escaped)
-    escaped = escaped.replace("+pi", r"+$\pi$").replace(r"\#Pi", r"\#$\Pi$")
+    escaped = escaped.replace("+pi", r"+$\pi$")
     return escaped.replace("--", "-{}-")
 
 
