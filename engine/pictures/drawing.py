@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.pictures.heads import EM, GOES, counted, mark_style, shortened, text_width, wrapped
+from engine.pictures.heads import (
+    EM,
+    counted,
+    mark_style,
+    shortened,
+    text_width,
+    title_text,
+    wrapped,
+)
 from engine.pictures.layout import MARGIN, PARTS_GAP, ROOT, TOP, Layout
 from engine.pictures.places import Rect, Size, flow
 from engine.pictures.scene import SHAPES, Box, Item, Line, Point, Scene, Text, placed
@@ -197,7 +205,7 @@ class _Painter:
                 fill = fill if color == "better" else atom[-1] if len(atom) > 2 else "fill2"
                 if note:
                     place = box.x + 4, box.y + 4, box.w - 8, box.h - 8
-                    inner.append(Box(key, *place, "", side, 1.4, 2.0, note != GOES, tip))
+                    inner.append(Box(key, *place, "", side, 1.4, 2.0, side != "bad", tip))
                 if color == "better" and len(atom) > 2:
                     place = box.x + 7, box.bottom - 15, 8.0, 8.0
                     inner.append(Box(f"{key}/color", *place, atom[-1], "better", 1.0, 2.0))
@@ -269,7 +277,7 @@ class _Painter:
             for a, b in sorted(self._layout.edges[container]):
                 if boxes.keys() >= {a, b} and not cells >= {a, b} and not chained >= {a, b}:
                     one, other, key = boxes[a], boxes[b], f"road {a} {b}"
-                    yield Line(key, *_middle(one), *_middle(other), "scroll")
+                    yield Line(key, *one.middle, *other.middle, "scroll")
                     length = d.facts.lengths.get((a, b))
                     if length is not None and container == ROOT:  # in the middle of what is seen
                         text = f"{length:g}"
@@ -302,9 +310,8 @@ class _Painter:
                 yield Line(f"{node}/arrow", *start, *end, "accent", 2.0, bend, True)
 
     def _header(self) -> Iterator[Item]:
-        d, title = self._d, self._step.title
-        size = min(13.0, max(7.0, round((d.width - 2 * MARGIN) / (len(title) * EM * 1.1 + 0.1), 1)))
-        yield Text("title", MARGIN, 20, title, size, "text", bold=True)
+        d = self._d
+        yield title_text(self._step.title, d.width)
         true = {atom[0]: atom for atom in self._view.header}
         then = {atom[0]: atom for atom in self._after.header} if self._after else true
         for name, rect in d.lamps.items():
@@ -359,13 +366,9 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_TIP]) + more
 
 
-def _middle(rect: Rect) -> Point:
-    return round(rect.x + rect.w / 2, 1), round(rect.y + rect.h / 2, 1)
-
-
 def _border(rect: Rect, other: Rect) -> Point:
     """Where the line from the middle of a box to that of another leaves the box."""
-    (x, y), (to_x, to_y) = _middle(rect), _middle(other)
+    (x, y), (to_x, to_y) = rect.middle, other.middle
     factors = [half / abs(d) for half, d in ((rect.w / 2, to_x - x), (rect.h / 2, to_y - y)) if d]
     share = min([*factors, 1.0])
     return round(x + (to_x - x) * share, 1), round(y + (to_y - y) * share, 1)

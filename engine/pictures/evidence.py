@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, permutations, product
 
+import networkx as nx
+
 from engine.pictures.facts import Facts, Schema, Slot, has_word
 from engine.pictures.kinds import Kinds
 from engine.task.task import GroundAtom
@@ -100,9 +102,9 @@ class Evidence(Kinds):
         return arity > 2 and max(at.values()) > 2 and not has_word(predicate, "neighbors")
 
     def _is_inequality(self, predicate: str) -> bool:
-        pairs = {a[1:] for a in self.facts.static[predicate] if len(a) == 3 and a[1] != a[2]}
-        size = len({name for pair in pairs for name in pair})
-        return size >= 4 and len(pairs) >= 0.95 * size * (size - 1)
+        pairs = [a[1:] for a in self.facts.static[predicate] if len(a) == 3 and a[1] != a[2]]
+        graph = nx.DiGraph(pairs)
+        return len(graph) >= 4 and bool(nx.density(graph) >= 0.95)
 
     def _is_value_kind(self, kind: str) -> bool:
         """Whether its objects are mere values: constants that are nobody's place."""

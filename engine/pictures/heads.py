@@ -29,6 +29,12 @@ def shortened(name: str, most: int = 14) -> str:
     return name if len(name) <= most else f"{name[: most - 5]}\N{HORIZONTAL ELLIPSIS}{name[-4:]}"
 
 
+def title_text(title: str, width: float, color: str = "text") -> Text:
+    """The title of a picture of some width, as small as it must be."""
+    size = min(13.0, max(7.0, round((width - 24.0) / (len(title) * EM * 1.1 + 0.1), 1)))
+    return Text("title", 12, 20, title, size, color, bold=True)
+
+
 def counted(number: int, kind: str) -> str:
     """The name of a folded chip."""
     return f"{number} \N{MULTIPLICATION SIGN} {kind}"

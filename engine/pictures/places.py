@@ -38,6 +38,10 @@ class Rect(NamedTuple):
         return self._replace(x=self.x + dx, y=self.y + dy)
 
     @property
+    def middle(self) -> Size:
+        return round(self.x + self.w / 2, 1), round(self.y + self.h / 2, 1)
+
+    @property
     def right(self) -> float:
         return self.x + self.w
 

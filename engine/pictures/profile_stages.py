@@ -13,6 +13,7 @@ from functools import partial
 
 from engine.errors import Location, ProfileError
 from engine.pictures.facts import schema_of
+from engine.pictures.heads import title_text
 from engine.pictures.places import Rect
 from engine.pictures.profile import BOX, FUNCTIONS, MAX_NUMBER, Call, Profile, Read, Rule, Value
 from engine.pictures.scene import Box, Item, Line, Scene, Text
@@ -264,11 +265,10 @@ class ProfilePicture:
             wide = self._width - 40 if whole else box.w
             places[name] = Rect(round(x, 1), round(y, 1), wide, box.h)
         width = max(self._width, MIN_WIDTH)
-        size = min(13.0, max(7.0, round((width - 24) / (len(title) * 0.7 + 0.1), 1)))
-        items: list[Item] = [Text("title", 12, 20, title, size, INK, bold=True)]
+        items: list[Item] = [title_text(title, width, INK)]
         for a, b in dict.fromkeys(tuple(sorted(pair)) for pair in stage.lines):
             if a in places and b in places:
-                ends = *_center(places[a]), *_center(places[b])
+                ends = *places[a].middle, *places[b].middle
                 items.append(Line(f"line {(a, b)}", *ends, INK, 5.0))
         numbers = {name: number for number, name in enumerate(stage.objects)}
         for name in sorted(places, key=lambda n: (_size(stage.objects[n], "depth"), numbers[n])):
@@ -293,7 +293,7 @@ class ProfilePicture:
         text = name if _is_set(row.get("showname")) else label
         if text:
             dark = sum(int(fill[i : i + 2], 16) for i in (1, 3, 5)) < 330 and not image
-            x, y = _center(place)
+            x, y = place.middle
             ink = PAPER if dark else INK
             yield Text(f"{name}/name", x, y + 4, text, 12.0, ink, middle=True)
 
@@ -301,7 +301,3 @@ class ProfilePicture:
 def _size(row: Properties, key: str) -> float:
     value = row.get(key)
     return float(value) if isinstance(value, int | float) and _is_set(value) else 0.0
-
-
-def _center(place: Rect) -> tuple[float, float]:
-    return round(place.x + place.w / 2, 1), round(place.y + place.h / 2, 1)

@@ -7,9 +7,10 @@ listed in words. So every subset of the rules gives a true picture.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+import networkx as nx
 
 from engine.pictures.evidence import Evidence, Move
 from engine.pictures.facts import Facts, Schema, Slot, has_word
@@ -137,25 +138,27 @@ class Roles(Evidence):
         movable = [kind for kind in self.members if self._is_movable(kind)]
         rows = [[self._option(kind, family) for family in self.families[kind]] for kind in movable]
         options = [sorted((o for o in row if o.values), key=order) for row in rows]
-        hosts: dict[str, set[str]] = {}
+        inside = nx.empty_graph(self.members, nx.DiGraph)
         for row in sorted(filter(None, options), key=lambda row: order(row[0])[:3]):
-            kind, passing = row[0].kind, [option for option in row if self._passes(option, hosts)]
+            kind, passing = row[0].kind, [option for option in row if self._passes(option, inside)]
             if passing:
                 best = next((o for o in passing[1:] if self._is_finer(o, passing[0])), passing[0])
-                self.location[kind], hosts[kind] = best.slots, best.hosts
+                self.location[kind] = best.slots
+                inside.add_edges_from((kind, host) for host in best.hosts)
         for kind in movable:
             slots = self._lonely_places(kind)
             if kind not in self.location and slots and not self._parent_options(kind):
                 self.location[kind] = slots
 
-    def _passes(self, option: _Option, hosts: dict[str, set[str]]) -> bool:
+    def _passes(self, option: _Option, inside: nx.DiGraph) -> bool:
         if option.points < 2 and self._parent_options(option.kind):
             return False
         subjects = {form[1] for form in self.forms if len(form) > 1}
         kinds = {self.kind[name] for names in option.values.values() for name in names}
         if option.points == 0 and kinds.isdisjoint(subjects):
             return False
-        return not any(option.kind in _reached(h, hosts) for h in option.hosts - {option.kind})
+        hosts = option.hosts - {option.kind}
+        return not any(nx.has_path(inside, host, option.kind) for host in hosts)
 
     def _is_finer(self, other: _Option, chosen: _Option) -> bool:
         """Crates on pallets say more than crates at depots."""
@@ -261,9 +264,8 @@ class Roles(Evidence):
         return [row[1:] for row in sorted(found, key=lambda row: row[0])]
 
     def _find_parents(self) -> None:
-        inside: dict[str, set[str]] = defaultdict(set)
-        for form, i in self._located:
-            inside[form[i + 1]].add(form[2 - i])
+        inside = nx.empty_graph(self.members, nx.DiGraph)
+        inside.add_edges_from((form[i + 1], form[2 - i]) for form, i in self._located)
         for kind in self.members:
             for relation, position, hosts in self._parent_options(kind):
                 slot = relation, position
@@ -271,9 +273,9 @@ class Roles(Evidence):
                 owned = relation in self.regions or has_word(relation, "owned")
                 if elsewhere or (kind in self.map_kinds and not owned):
                     continue
-                if not any(kind in _reached(host, inside) for host in hosts):
+                if not any(nx.has_path(inside, host, kind) for host in hosts):
                     self.parents[kind] = slot
-                    inside[kind] |= hosts
+                    inside.add_edges_from((kind, host) for host in hosts)
                     break
 
     def _static_attributes(self) -> Iterator[Slot]:
@@ -398,13 +400,3 @@ class Roles(Evidence):
         for name in ("tokens", "chains", "global_gauges", "attached", "rides", "anchors"):
             found[name] = getattr(self, name)
         return {key: value for key, value in found.items() if value}
-
-
-def _reached(start: str, inside: Mapping[str, set[str]]) -> set[str]:
-    """Kinds in which a kind lies, directly or not, with itself; they may lie in circles."""
-    seen, waiting = {start}, [start]
-    while waiting:
-        new = inside.get(waiting.pop(), set()) - seen
-        seen |= new
-        waiting += new
-    return seen
