@@ -93,10 +93,6 @@ class Heads:
         """Places and virtual places: they have no sign, and the color of the window."""
         return node.startswith("!") or self._roles.kind.get(node) in self._frames
 
-    def line(self, node: str) -> float:
-        """The height of the line with a node's name."""
-        return 15.0 if node in self.small else 20.0
-
     def text_of(self, atom: GroundAtom, node: str) -> str:
         others = list(atom[1:])
         others.remove(node)

@@ -379,8 +379,9 @@ class _Boxes:
             inside = [self.found[child] for child in self._inside[node]]
             for guest, (w, h) in self._guests[node]:
                 if guest in slots:
-                    piled, slot = guest in layout.piled, slots[guest]
-                    inside.append(slot if piled else slot._replace(w=w, h=h))
+                    slot = slots[guest]
+                    smaller = slot._replace(w=min(w, slot.w), h=min(h, slot.h))
+                    inside.append(slot if guest in layout.piled else smaller)
             if not fixed:
                 ends = [(box.right + PAD - x, box.bottom + PAD - y) for box in inside]
                 rect = Rect(x, y, *larger(layout.head_sizes[node], *ends))

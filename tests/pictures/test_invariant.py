@@ -114,6 +114,38 @@ def test_a_block_on_itself_is_listed(make_task: Made) -> None:
     assert faults_of_facts(task, after, {"roles": picture.roles_json(), **document}) == []
 
 
+CITIES = """(:types package vehicle place city)
+  (:predicates (at ?p - package ?l - place) (stands ?v - vehicle ?l - place)
+    (in ?p - package ?v - vehicle) (in-city ?l - place ?c - city) (road ?a ?b - place))
+  (:action drive :parameters (?v - vehicle ?a ?b - place)
+    :precondition (and (stands ?v ?a) (road ?a ?b))
+    :effect (and (stands ?v ?b) (not (stands ?v ?a))))
+  (:action load :parameters (?p - package ?v - vehicle ?l - place)
+    :precondition (and (at ?p ?l) (stands ?v ?l)) :effect (and (in ?p ?v) (not (at ?p ?l))))
+  (:action unload :parameters (?p - package ?v - vehicle ?l - place)
+    :precondition (and (in ?p ?v) (stands ?v ?l)) :effect (and (at ?p ?l) (not (in ?p ?v))))"""
+
+
+def test_who_arrives_takes_no_more_room_than_it_has_there(make_task: Made) -> None:
+    """A truck that is full elsewhere comes empty: its place must not grow beyond the city."""
+    places = [f"p{i}" for i in range(4)]
+    roads = " ".join(f"(road {a} {b})" for a in places for b in places if a != b)
+    cities = " ".join(f"(in-city p{i} c{i % 2})" for i in range(4))
+    packages = " ".join(f"(at k{i} p{i % 2})" for i in range(6))
+    task = make_task(
+        CITIES,
+        "k0 k1 k2 k3 k4 k5 - package v0 v1 - vehicle p0 p1 p2 p3 - place c0 c1 - city",
+        f"{roads} {cities} {packages} (stands v0 p0) (stands v1 p1)",
+        "(and (at k0 p3) (at k1 p2))",
+    )
+    for seed in range(8):
+        states, actions = walk(task, 14, seed)
+        picture = Picture(task, [states])
+        for number, action in enumerate(actions):
+            step = picture.step("", states[number], states[number + 1], action)
+            assert faults_of_boxes(picture.json(step)) == []
+
+
 SCRIPT = """
 import hashlib, sys
 sys.path.insert(0, "tests")
