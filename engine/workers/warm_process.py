@@ -67,7 +67,6 @@ def become_warm(environment: Mapping[str, str], requests: int, client: int, line
 def _import_engine() -> None:
     for module in PRELOADED:
         importlib.import_module(module)
-    gc.collect()
     gc.freeze()  # garbage collections in workers must not copy all of it
 
 
