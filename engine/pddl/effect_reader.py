@@ -52,7 +52,7 @@ def read_effect(node: Node, diagnostics: Diagnostics) -> Effect:
 def read_expression(node: Node, diagnostics: Diagnostics) -> Expression:
     """A number or a function term such as `(road-length ?a ?b)`."""
     if isinstance(node, Word) and is_number(node):
-        return Number(read_number(node), node.position)
+        return Number(read_number(node), node.position, "." in node.text)
     if isinstance(node, Block) and node.head in ARITHMETIC:
         raise MalformedError(
             node.position,

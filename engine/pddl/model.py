@@ -126,6 +126,7 @@ class FunctionTerm:
 class Number:
     value: Fraction
     position: Position = field(default=NOWHERE, compare=False, repr=False)
+    has_point: bool = field(default=False, compare=False, repr=False)  # as it is written
 
 
 Expression = FunctionTerm | Number
@@ -238,6 +239,7 @@ class FunctionValue:
     function: FunctionTerm
     value: Fraction
     position: Position = field(default=NOWHERE, compare=False, repr=False)
+    has_point: bool = field(default=False, compare=False, repr=False)  # as it is written
 
 
 @dataclass(frozen=True, slots=True)

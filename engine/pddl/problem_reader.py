@@ -173,7 +173,7 @@ def _read_value(node: Block, diagnostics: Diagnostics) -> FunctionValue:
         raise MalformedError(
             value.position, f"the value of {function} is {show(value)}, which is not a number", form
         )
-    return FunctionValue(function, read_number(value), node.position)
+    return FunctionValue(function, read_number(value), node.position, "." in value.text)
 
 
 def _note_value(value: FunctionValue, parts: _Parts, diagnostics: Diagnostics) -> None:

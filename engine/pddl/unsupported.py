@@ -18,6 +18,7 @@ from engine.pddl.model import (
     EffectForall,
     Exists,
     Forall,
+    FunctionValue,
     Increase,
     Number,
     Position,
@@ -26,6 +27,9 @@ from engine.pddl.model import (
 )
 from engine.pddl.strata import find_unstratified
 from engine.pddl.traversal import conditions_of, subconditions, subeffects
+
+MAX_COST = 2**31 - 1
+"""Of one action: what planners can count."""
 
 Refusal = tuple[Position, str, str, bool]
 """Where, what, what to do, and whether it does not matter where every action costs 1."""
@@ -97,15 +101,15 @@ def _in_effects(action: Action) -> Iterator[Refusal]:
             yield from _either_in(effect.parameters)
         elif isinstance(effect, Increase):
             amount = effect.amount
-            if isinstance(amount, Number) and amount.value.denominator != 1:
-                yield _fraction(amount.position)
+            if isinstance(amount, Number):
+                yield from _not_a_cost(amount)
 
 
 def _in_problem(problem: Problem) -> Iterator[Refusal]:
     yield from _either_in(problem.objects)
     for entry in problem.values:
-        if entry.value.denominator != 1:
-            yield _fraction(entry.position)
+        if entry.function.name != "total-cost" or entry.has_point:  # its value is not used
+            yield from _not_a_cost(entry)
     yield from _in_condition(problem.goal)
 
 
@@ -130,10 +134,13 @@ def _either(item: TypedName, what: str) -> Refusal:
     )
 
 
-def _fraction(position: Position) -> Refusal:
-    return (
-        position,
-        "costs that are not whole numbers are not supported in a grounded task",
-        "scale all costs to whole numbers",
-        True,
-    )
+def _not_a_cost(number: Number | FunctionValue) -> Iterator[Refusal]:
+    if number.value.denominator != 1:
+        what, hint = "that are not whole numbers", "scale all costs to whole numbers"
+    elif number.has_point:
+        what, hint = "with a decimal point", f"write {number.value}"
+    elif number.value > MAX_COST:
+        what, hint = f"above {MAX_COST}", "scale all costs down"
+    else:
+        return
+    yield number.position, f"costs {what} are not supported in a grounded task", hint, True

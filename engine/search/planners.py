@@ -20,8 +20,9 @@ from pathlib import Path
 
 from engine.errors import Location, PlanError, PlannerError
 from engine.files import scratch_errors, scratch_folder
+from engine.pddl.unsupported import MAX_COST
 from engine.task.plans import parse_plan
-from engine.task.sas import MAX_COST, write_sas
+from engine.task.sas import write_sas
 from engine.task.successors import is_goal
 from engine.task.task import Task
 from engine.task.translate import NO_LIMITS, Limits

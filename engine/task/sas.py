@@ -14,11 +14,11 @@ from dataclasses import replace
 from itertools import chain
 
 from engine.errors import Location, SasError
+from engine.pddl.unsupported import MAX_COST
 from engine.task.axioms import Axiom
 from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 
 VERSION = 3
-MAX_COST = 2**31 - 1
 _REMAKE = "write it anew with the translator of Fast Downward"
 
 _INTEGERS = re.compile(r"-?[0-9]{1,18}(?:[ \t]+-?[0-9]{1,18})*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.pddl import InvalidPddlError, parse_domain, parse_problem, unsupported_for_task
+from engine.pddl.unsupported import MAX_COST
 
 DOMAIN = """(define (domain d) (:requirements :adl :action-costs :derived-predicates)
   (:types a b - object)
@@ -102,6 +103,16 @@ def test_fractions() -> None:
     assert message.startswith("p.pddl:1:")
     assert "whole numbers" in message
     assert len(refused("(:action z :effect (and (r) (increase (total-cost) 1.5)))")) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "what"), [("2.0", "with a decimal point"), (str(MAX_COST + 1), f"above {MAX_COST}")]
+)
+def test_whole_numbers_that_the_translator_does_not_take(number: str, what: str) -> None:
+    (message,) = refused(init=f"(= (f) {number})")
+    assert what in message
+    (message,) = refused(f"(:action z :effect (and (r) (increase (total-cost) {number})))")
+    assert what in message
 
 
 def test_either_for_parameters_and_objects_but_not_for_predicates() -> None:
