@@ -84,6 +84,13 @@ def test_every_function_is_declared_as_cpp_has_it() -> None:
             assert (declared(result), parameters) == (expected, list(others)), name
 
 
+def test_every_function_that_takes_arrays_is_fuzzed() -> None:
+    """What a new interface is given has to be made up in `tests/fuzz_kernels.cpp`, too."""
+    harness = (FOLDER / "tests" / "fuzz_kernels.cpp").read_text()
+    harmless = {"abi_version", "heuristics", "states_bytes", "elu"}
+    assert {name for name in exported() if f"plumbline_{name}(" not in harness} == harmless
+
+
 @pytest.mark.parametrize("enumeration", ENUMERATIONS)
 def test_enumerations_have_the_same_members(enumeration: type[native.Outcome]) -> None:
     body = re.search(rf"enum class {enumeration.__name__} : .*?\{{(.*?)\}};", ABI, re.S)

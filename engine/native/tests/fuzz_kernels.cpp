@@ -503,9 +503,26 @@ void use_runs(Bytes& bytes, const CompiledTask& task, StateStore* states, const 
     CHECK(costs[0] >= optimal);
   }
   std::int64_t traced[4];
-  if (plumbline_runs_trace(runs, bytes.wild(9), traced) == Status::kDone) {
-    std::vector<std::int32_t> path(static_cast<std::size_t>(traced[0])), by(path.size());
-    CHECK(plumbline_runs_traced(runs, path.data(), by.data()) == Status::kDone);
+  std::int32_t passed[3], by[3];
+  plumbline_runs_trace(runs, bytes.wild(9), bytes.below(4), passed, by, traced);
+  StateStore* others = nullptr;
+  Runs* copy = nullptr;
+  std::int64_t adopted[3];
+  CHECK(plumbline_states_create(&task, &others) == Status::kDone);
+  CHECK(plumbline_runs_create(others, &copy) == Status::kDone);
+  CHECK(plumbline_runs_adopt(copy, runs, id, adopted) == Status::kDone);
+  CHECK(plumbline_runs_results(runs, 1, &id, outcomes, reasons, costs) == Status::kDone);
+  CHECK(adopted[1] == (outcomes[0] == static_cast<std::int32_t>(RunOutcome::kUnknown) ? 0 : 1));
+  CHECK(adopted[2] == costs[0]);
+  plumbline_runs_destroy(copy);
+  plumbline_states_destroy(others);
+  if (LookaheadScreen* screen = nullptr; policy != nullptr) {
+    CHECK(plumbline_screen_create(runs, policy, &screen) == Status::kDone);
+    const std::int64_t below = bytes.below(4) == 0 ? kInfinity : bytes.byte();
+    if (plumbline_screen_begin(screen, states, bytes.wild(9), bytes.wild(3), below) == Status::kDone) {
+      CHECK(plumbline_screen_resume(screen, bytes.byte(), 1e6, counts) == Status::kDone);
+    }
+    plumbline_screen_destroy(screen);
   }
   std::int32_t parents[2], their[2];
   plumbline_runs_parents(runs, bytes.wild(9), bytes.below(3), parents, their, counts);
