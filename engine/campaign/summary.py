@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import asdict
@@ -53,7 +54,7 @@ def summary(store: WorkspaceReader, campaign: int) -> dict[str, Any]:
     }
 
 
-def per_oracle(units: list[UnitRow]) -> dict[str, dict[str, Any]]:
+def per_oracle(units: Sequence[UnitRow]) -> dict[str, dict[str, Any]]:
     """What each oracle did in all units together."""
     totals: dict[str, dict[str, Any]] = {}
     for unit in units:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +19,7 @@ from engine.campaign.summary import per_oracle
 from engine.records.config import Mode
 from engine.records.events import OracleVerdict
 from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import FindingMoment, FlagRow, UnitRow
+from engine.workspace.rows import CampaignRow, FindingMoment, FlagRow, UnitRow
 
 Times = NDArray[np.float64]
 PORTION = 500
@@ -166,31 +166,19 @@ class Timeline:
     def progress(self) -> Progress:
         """What has been read so far."""
         offsets = unit_offsets(self._units)
-        sums = per_oracle(self._units)
         return Progress(
             self._oracles,
             self._mode,
             self._units,
             Counter(self._kinds),
             len(self._outside),
-            [OracleScore(oracle, self._mode, **sums.get(oracle, {})) for oracle in self._oracles],
+            _scores(self._oracles, self._mode, self._units),
             self._pool.times(offsets),
             {oracle: moments.times(offsets) for oracle, moments in self._first.items()},
-            self._own_times()
+            _clock_times(self._units, lambda unit: self._flags.get(unit, ()))
             if self._mode is Mode.COMPARE
             else {oracle: moments.times(offsets) for oracle, moments in self._proofs.items()},
         )
-
-    def _own_times(self) -> dict[str, Times]:
-        """When oracles proved bugs on their own clocks, which run only while they work."""
-        times: dict[str, list[float]] = defaultdict(list)
-        offsets: defaultdict[str, float] = defaultdict(float)
-        for unit in _by_start(self._units):
-            for flag in self._flags.get(unit.id, ()):
-                times[flag.oracle].append(offsets[flag.oracle] + flag.cpu)
-            for item in unit.statistics.oracles:
-                offsets[item.oracle] += item.cpu
-        return {oracle: np.sort(np.array(moments)) for oracle, moments in times.items()}
 
     def _read_flags(self, unit: UnitRow) -> None:
         """Read all flags: a state can be flagged long after it was examined."""
@@ -241,6 +229,27 @@ class Timeline:
                     self._proofs[oracle].add(unit, began)
 
 
+def _scores(
+    oracles: Sequence[str], mode: Mode, units: Sequence[UnitRow]
+) -> tuple[OracleScore, ...]:
+    sums = per_oracle(units)
+    return tuple(OracleScore(oracle, mode, **sums.get(oracle, {})) for oracle in oracles)
+
+
+def _clock_times(
+    units: Sequence[UnitRow], flags: Callable[[int], Iterable[FlagRow]]
+) -> dict[str, Times]:
+    """When oracles proved bugs on their own clocks, which run only while they work."""
+    times: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+    offsets: defaultdict[str, float] = defaultdict(float)
+    for unit in _by_start(units):
+        for flag in flags(unit.id):
+            times[flag.oracle].append(offsets[flag.oracle] + flag.cpu)
+        for item in unit.statistics.oracles:
+            offsets[item.oracle] += item.cpu
+    return {oracle: np.sort(np.array(moments)) for oracle, moments in times.items()}
+
+
 def unit_offsets(units: Sequence[UnitRow]) -> dict[int, float]:
     """When each unit began, in seconds since the first, leaving out when none was at work."""
     offsets: dict[int, float] = {}
@@ -270,3 +279,28 @@ def whole_course(store: WorkspaceReader, campaign: int) -> Progress:
     while course.read_more():
         pass
     return course.progress()
+
+
+@dataclass(frozen=True, slots=True)
+class BugCourse:
+    """What a report shows of `Progress`, read without a look at every state of the pool."""
+
+    scores: tuple[OracleScore, ...]
+    bug_times: Mapping[str, Times]
+
+
+def bug_course(store: WorkspaceReader, row: CampaignRow) -> BugCourse:
+    units, testing = store.units(row.id), row.config.testing
+    scores = _scores(testing.oracles, testing.mode, units)
+    if testing.mode is Mode.COMPARE:
+        return BugCourse(scores, _clock_times(units, store.flags))
+    first: defaultdict[str, _Moments] = defaultdict(_Moments)
+    last, more = 0, True
+    while more:
+        rows = store.pool_bug_moments(row.id, after=last, limit=PORTION)
+        for bug in rows:
+            first[bug.oracle].add(bug.unit, bug.seconds)
+            last = bug.id
+        more = len(rows) == PORTION
+    offsets = unit_offsets(units)
+    return BugCourse(scores, {oracle: found.times(offsets) for oracle, found in first.items()})

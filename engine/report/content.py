@@ -13,7 +13,7 @@ from typing import Any
 from engine import __version__
 from engine.campaign.patterns import PatternBugs, pattern_bugs, without_witness
 from engine.campaign.summary import summary
-from engine.campaign.timeline import OracleScore, whole_course
+from engine.campaign.timeline import OracleScore, bug_course
 from engine.errors import PlumblineError, UsageError
 from engine.pictures.picture import Picture, require_drawable, state_picture
 from engine.pictures.svg import svg
@@ -178,12 +178,12 @@ def gather(
 ) -> Content:
     """The content of a report about one campaign, the last one unless another is asked for.
 
-    Without its `course`, which takes a look at every tested state, times and scores are empty.
+    Without its `course`, which takes a look at every bug, times and scores are empty.
     """
     row = _campaign(store, campaign)
     totals = summary(store, row.id)
     found = StoredBugs(store, row.id, totals["bugs"] + totals["nonpool_bugs"])
-    progress = whole_course(store, row.id) if course else None
+    progress = bug_course(store, row) if course else None
     return Content(
         workspace=store.path.name,
         campaign=row,

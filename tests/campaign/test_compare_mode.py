@@ -11,7 +11,7 @@ from reference.forging import forge
 from reference.recording_link import RecordingLink
 
 from engine.campaign import unit as unit_module
-from engine.campaign.timeline import whole_course
+from engine.campaign.timeline import bug_course, whole_course
 from engine.campaign.unit import run_unit
 from engine.errors import ConfigurationError
 from engine.policies.consent import NO_CONSENT
@@ -193,8 +193,12 @@ def test_results_are_stored_per_state_and_oracle(compared: Path) -> None:
     with Workspace.open(compared) as store:
         rows = store.oracle_results(1)
         assert len(rows) == 2 * 10 * len(ORACLES)
-        scores = {score.oracle: score for score in whole_course(store, 1).scores}
-        times = whole_course(store, 1).proof_times
+        scores = {score.oracle: score for score in bug_course(store, store.campaign(1)).scores}
+        times = bug_course(store, store.campaign(1)).bug_times
+        whole = whole_course(store, 1).proof_times
+        assert {name: found.tolist() for name, found in times.items()} == {
+            name: found.tolist() for name, found in whole.items()
+        }
         for oracle in ORACLES:
             flagged = [row for row in rows if row.oracle == oracle and row.flag_bound is not None]
             assert len(flagged) == scores[oracle].bugs == len(times.get(oracle, ()))

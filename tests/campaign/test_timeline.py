@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from reference.recording_link import RecordingLink
 
-from engine.campaign.timeline import Timeline, unit_offsets, whole_course
+from engine.campaign.timeline import (
+    BugCourse,
+    Progress,
+    Timeline,
+    bug_course,
+    unit_offsets,
+    whole_course,
+)
 from engine.errors import UnreadableFileError
 from engine.records.config import CampaignConfig
 from engine.records.events import UnitStatistics
@@ -82,7 +89,15 @@ def test_a_running_campaign_is_read_as_it_grows(
         grown, whole = courses[0].progress(), whole_course(reader, 1)
         assert whole.scores == grown.scores
         assert whole.state_times.tolist() == grown.state_times.tolist()
+        assert_same(bug_course(reader, reader.campaign(1)), whole)
     assert seen == sorted(seen)
+
+
+def assert_same(course: BugCourse, whole: Progress) -> None:
+    assert list(course.scores) == list(whole.scores)
+    times = {oracle: found.tolist() for oracle, found in course.bug_times.items()}
+    assert times == {oracle: found.tolist() for oracle, found in whole.bug_times.items()}
+    assert any(times.values())
 
 
 def unit(number: int, started: float | None, seconds: float, status: str = "finished") -> UnitRow:

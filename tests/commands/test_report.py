@@ -19,6 +19,7 @@ from engine.report import html
 from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import gather
 from engine.report.tables import json_report
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "resources" / "examples" / "crumbling-temple"
@@ -134,6 +135,14 @@ def test_a_page_that_leaves_something_out_says_how_to_get_it(
     text = out.read_text()
     assert text.count(f"<code>plumbline report {workspace.name} --campaign 1 --out bugs.csv") == 2
     assert "The first 1 of 2. All of them" in text
+
+
+def test_a_report_does_not_look_at_every_state_of_the_pool(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(WorkspaceReader, "tested_states")
+    for name in ("report.html", "report.json"):
+        assert main(["report", str(workspace), "--out", str(tmp_path / name)]) == 0
 
 
 def test_no_piece_of_a_json_report_grows_with_the_number_of_bugs(workspace: Path) -> None:
