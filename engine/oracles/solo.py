@@ -24,6 +24,7 @@ from engine.records.config import Factorization, UnitLimits
 from engine.records.events import OracleVerdict
 from engine.records.evidence import State
 from engine.records.finding import INFINITY, Finding
+from engine.search.effort import NO_EFFORT
 from engine.task.states import StateTable
 
 
@@ -51,6 +52,7 @@ class SoloOracle:
         kind, values = parse_oracle(text)
         self._remembers = kind.remembers
         self._screen = kind.screen(terms.runs, values)
+        self._looked = NO_EFFORT  # what the screen took for the present state
         self._session = self._new_session()
         self.oracle: Oracle | None = prepare_oracle(text, self._session, self.clock)
         self.touched = 0  # states of all its tables
@@ -66,6 +68,7 @@ class SoloOracle:
         """What it says about a pool state, if it has time left."""
         if self.is_over:
             return None
+        self._looked = NO_EFFORT
         if self._screen is not None and (examined := self._look(self._screen, state)) is not None:
             return examined
         if not self._remembers:
@@ -96,6 +99,7 @@ class SoloOracle:
         self.policy_calls += screen.asked > asked
         self.policy_states += screen.asked - asked
         if not vain and not lap.cut_off:
+            self._looked = lap.effort
             return None
         return Examination(OracleVerdict.NOT_REFUTED, INFINITY, (), lap.effort, lap.limited)
 
@@ -124,7 +128,8 @@ class SoloOracle:
         findings = [own] if own is not None else []
         if self._remembers:
             findings += [one for one in examination.findings if one is not own]
-        return replace(examination, findings=tuple(findings))
+        effort = examination.effort + self._looked
+        return replace(examination, findings=tuple(findings), effort=effort)
 
     def _new_session(self) -> OracleSession:
         terms = self._terms

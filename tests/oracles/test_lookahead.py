@@ -85,6 +85,8 @@ def answers(
     examined = [oracle.examine(state) for state in ids]
     said = [(one.verdict, one.bound, one.findings) for one in examined if one is not None]
     assert len(said) == len(ids)
+    cpu = oracle.clock.setup.cpu + sum(one.effort.cpu for one in examined if one is not None)
+    assert cpu == pytest.approx(oracle.clock.spent.cpu)  # all that it took belongs to a state
     return said, oracle.policy_states
 
 
