@@ -185,7 +185,7 @@ def _count_draws(page: CampaignPage) -> dict[str, list[int]]:
 def _wait(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         QTest.qWait(5)
 
 

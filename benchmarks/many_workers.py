@@ -4,7 +4,7 @@ A real unit is run once and what it tells is kept. Then a campaign of as many un
 workers is run by simulated workers, threads of a few other processes: they connect to the campaign
 as those of a cluster do, take a unit, and tell the same as fast as the campaign listens. Measured
 are the events per second that end in the workspace, the CPU time that the campaign spends on one,
-and the shares of the workers in what was stored when half of it was: nobody may be forgotten.
+and the shares of the workers when half of all events were stored: no worker may starve.
 """
 
 from __future__ import annotations

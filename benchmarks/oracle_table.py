@@ -4,7 +4,7 @@
 
 FOLDER holds one folder per domain with domain.pddl, problems/*.pddl and one trained policy. The
 layout is that of Table 1 of Eisenhut et al. 2023: the share of pool states that an oracle flags,
-then the share of all bugs that anybody found, and of those that A* could decide. As there, the
+then the share of all bugs that any oracle found, and of those that A* could decide. As there, the
 decisions of the policy in its runs on the pool are known beforehand; every oracle pays for those it
 needs in addition, and none profits from those of another. The dominance function is made before
 and has a column of its own. An oracle that needs more than `--seconds` for a problem is stopped,
@@ -124,7 +124,7 @@ class Domain:
 
     @cached_property
     def best(self) -> list[set[int]]:
-        """Of these, the bugs that anybody found."""
+        """Of these, the bugs that any oracle found."""
         return [
             set.union(*(work.flagged for work in works.values())) & joint
             for works, joint in zip(self.problems, self.joint, strict=True)

@@ -1,4 +1,4 @@
-"""Whoever asks a command to end is heard, whatever it is doing at that moment."""
+"""A command can be stopped at any moment, whatever it is doing."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_pruned_states_are_those_of_the_definition() -> None:
 
 
 def test_a_label_that_is_dead_somewhere_is_gone_everywhere(build: Build) -> None:
-    """P5: it must not look as if it concerned nobody."""
+    """P5: it must not look as if it were irrelevant."""
     task = build((3, 2), [({0: 1}, {0: 2, 1: 0}, 1), ({0: 0}, {1: 0}, 1)], (1, 1), {1: 0})
     system = atomic_system(task)  # value 0 of variable 0 cannot be reached
     assert system.alive.tolist() == [True, False]

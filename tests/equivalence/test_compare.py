@@ -346,7 +346,7 @@ def test_thousands_of_predicates(domain) -> None:
 
 @pytest.mark.parametrize("looks", [1, 30, 300])
 def test_a_stop_request_is_heard_at_once_wherever_it_comes(looks) -> None:
-    """After the answer was yes nobody asks again, but for the solver's watcher."""
+    """After the answer yes only the solver's watcher asks again."""
     made = many_operators(40)
     changed = replace(made.actions[0], effect=EffectAnd())
     broken = replace(made, actions=(*made.actions[1:], changed))

@@ -120,7 +120,7 @@ def test_estimates_follow_the_clock_that_cannot_be_set() -> None:
 
 
 def test_nothing_but_time_stamps_uses_the_wall_clock() -> None:
-    """Whoever measures or limits takes the steady clock; these only write down when it was."""
+    """Measurements and limits use the monotonic clock; these only record times."""
     root = Path(__file__).resolve().parents[2]
     users = {
         str(path.relative_to(root))

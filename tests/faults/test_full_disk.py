@@ -183,7 +183,7 @@ def test_the_output_cannot_be_written(bench: Bench, option: list[str]) -> None:
 
 
 def test_messages_and_the_log_cannot_be_written(bench: Bench) -> None:
-    """Then nobody can be told, but the answer and the exit code are right."""
+    """Then no message can be shown, but the answer and the exit code are right."""
     log = bench.folder / "home" / "state" / "plumbline" / "log"
     log.mkdir(parents=True)
     (log / "plumbline.log").symlink_to("/dev/full")

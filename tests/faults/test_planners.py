@@ -177,7 +177,7 @@ ctypes.CDLL = refuse
 
 @pytest.mark.parametrize("command", ["search", "dominance", "task"])
 def test_kernels_that_cannot_be_loaded(bench: Bench, command: str) -> None:
-    """Whoever has copied half a program is told what to do, also before the command begins."""
+    """The error for a half-copied program says what to do, also before the command begins."""
     bench.write("modules/sitecustomize.py", UNLOADABLE)
     said = bench.plumbline(
         command, "domain.pddl", "p2.pddl", PYTHONPATH=str(bench.folder / "modules")

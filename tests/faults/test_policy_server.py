@@ -35,7 +35,7 @@ def task(bench: Bench) -> Task:
 
 @contextmanager
 def another_server(words: bytes) -> Iterator[str]:
-    """A server that does not speak our protocol: it says its words to whoever comes."""
+    """A server that does not speak our protocol: it sends its words to every client."""
     done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

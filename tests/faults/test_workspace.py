@@ -151,7 +151,7 @@ def test_a_file_that_is_gone_is_noticed_and_saved(
 def test_nothing_is_written_to_a_file_without_a_name(
     config: CampaignConfig, path: Path, expected: set[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However seldom one looks: whoever writes looks first."""
+    """However seldom it looks by itself, it looks before every write."""
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 1e6)
     with pytest.raises(WorkspaceError, match=r"deleted, moved or replaced"):
         disturbed(config, path, path.unlink)
@@ -190,7 +190,7 @@ def test_without_permissions_it_goes_on_writing(
 
 
 def test_a_file_that_is_cut_is_noticed(config: CampaignConfig, path: Path) -> None:
-    """Without a look it would be noticed when somebody reads it, long after."""
+    """Without a check it would be noticed only when the file is read, long after."""
     shutil.copy(_enlarged(config, path), path)
     with pytest.raises(WorkspaceError, match=r"cut the file|damaged|cannot be written or read"):
         disturbed(config, path, lambda: os.truncate(path, 512))
@@ -266,7 +266,7 @@ def test_commands_on_a_broken_file_say_it_in_one_line(workspace: Path, bench: Be
 def test_a_writer_is_heard_of_although_nothing_happens(
     config: CampaignConfig, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a pause, or while a task is translated for minutes, nobody else may take the file."""
+    """In a pause, or while a task is translated for minutes, the file stays locked."""
     from engine.workspace import lock as writer
 
     monkeypatch.setattr(writer, "HEARTBEAT_SECONDS", 0.0)

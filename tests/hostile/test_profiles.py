@@ -155,7 +155,7 @@ def test_nothing_of_a_profile_becomes_markup_or_is_fetched(tmp_path: Path, visua
 
 
 def test_a_pipe_in_place_of_a_profile(tmp_path: Path) -> None:
-    """A workspace may name any path; nobody waits for a writer."""
+    """A workspace may name any path; reading never waits for a writer."""
     task = example_task("ferry")
     assert task.source is not None
     os.mkfifo(tmp_path / "profile.pddl")

@@ -75,7 +75,7 @@ def test_several_children_and_a_late_improvement() -> None:
 
 
 def test_dominance_needs_a_bound_to_start_from() -> None:
-    """P13: D(s, t) says nothing when nobody knows how to solve s."""
+    """P13: D(s, t) says nothing if no plan for s is known."""
     table = chain([3, 1])
     bounds = Bounds(table)
     bounds.add_morph(0, 1, 5, "bmo")
@@ -97,7 +97,7 @@ def test_a_worse_bound_changes_nothing() -> None:
 
 
 def test_a_plan_that_is_none_is_refused() -> None:
-    """P45: nobody's plan is trusted."""
+    """P45: no plan is trusted."""
     bounds = Bounds(chain([3, 1]))
     with pytest.raises(ValueError, match="not applicable"):
         bounds.add_plan(0, [1], "liar")

@@ -90,7 +90,7 @@ def session_where_the_policy_goes(task: Task, *names: str) -> OracleSession:
 
 
 def test_a_state_at_least_as_good_as_the_start_is_enough() -> None:
-    """Nobody can unvisit a place, so there is no exact way back."""
+    """A place cannot be unvisited, so there is no exact way back."""
     task = visiting()
     session = session_where_the_policy_goes(task, "1-0", "0-1", "1-2")
     start, walked_to = session.table.add([task.init, (2, 0, 1, 1)]).tolist()

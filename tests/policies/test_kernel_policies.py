@@ -1,4 +1,4 @@
-"""Policies of the kernels: the runs they make there are those that anybody would make with them."""
+"""Policies of the kernels: their runs there are the same as outside."""
 
 from __future__ import annotations
 

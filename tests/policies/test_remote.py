@@ -136,7 +136,7 @@ def test_a_served_policy_decides_as_at_home(address: str) -> None:
 
 
 def test_calls_are_in_flight_together() -> None:
-    """Nobody gets an answer before four have asked."""
+    """No client gets an answer before four have asked."""
     meeting = threading.Barrier(4, timeout=PATIENCE)
 
     def wait_for_the_others(values: list[int]) -> int:

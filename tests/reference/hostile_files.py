@@ -1,4 +1,4 @@
-"""Files as somebody would write them who wishes us harm: well formed up to the place that hurts.
+"""Files as an attacker would write them: well formed up to the place that hurts.
 
 Strategies of hypothesis, one per kind of file. Random damage seldom gets past the first check;
 these keep the form and make nonsense of the meaning: numbers no machine holds, nesting no stack
@@ -232,7 +232,7 @@ def _with(document: Any, place: tuple[Any, ...], value: Any) -> Any:
 
 
 class RunsCode:
-    """What a pickle would do to whoever loads it: make a folder."""
+    """What loading a pickle would do: make a folder."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark

@@ -1,6 +1,6 @@
 """The window on a workspace of a stranger: every screen, and all that can be chosen there.
 
-What comes out of a slot or of drawing goes past whoever caused it, so it is caught on its way.
+Exceptions of slots and of drawing do not reach the code that caused them, so a hook catches them.
 """
 
 from __future__ import annotations

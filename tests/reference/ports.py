@@ -1,4 +1,4 @@
-"""Ports at which nobody listens, and nobody will before the test does."""
+"""Ports at which no program listens, nor will before the test does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from random import SystemRandom
 
 NEVER_GIVEN = range(20_000, 32_000)
-"""Whoever asks the system for any port gets a higher one, and may get it at any moment."""
+"""The system gives out higher ports to programs that ask for any, at any moment."""
 
 
 def free_port() -> int:

@@ -132,7 +132,7 @@ def test_cartesian_adds_up_what_independent_goals_cost() -> None:
 
 
 def test_a_landmark_that_was_lost_again_is_not_asked_for_twice() -> None:
-    """The key breaks in the lock, and nobody needs it behind the door."""
+    """The key breaks in the lock, and is not needed behind the door."""
     operators = (
         Operator("find key", ((0, 0),), ((0, 1),), 5),
         Operator("unlock", ((0, 1),), ((0, 0), (1, 1)), 1),

@@ -283,7 +283,7 @@ def test_wrong_states_goals_and_tables_are_refused() -> None:
 
 
 def test_what_the_goal_does_not_need_costs_nothing() -> None:
-    """A dial nobody asks about, and an operator that changes what it needs into itself."""
+    """An irrelevant dial, and an operator that changes what it needs into itself."""
     small, large = dials(3, 5), dials(4, 5)
     idle = Operator("idle", ((0, 2),), ((0, 2),), 0)
     task = make_task((5,) * 4, (idle, *large.operators), (0,) * 4, large.goal[:3])

@@ -1,4 +1,4 @@
-"""Whoever changes a workspace is found out: one claim at a time is made false, and is named.
+"""A changed workspace is detected: one claim at a time is made false, and is named.
 
 Most forgers are careful: what follows from a change is changed as well, also the campaign's key.
 """

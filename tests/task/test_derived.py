@@ -1,4 +1,4 @@
-"""Derived predicates by the rules of the domain, for whoever validates plans."""
+"""Derived predicates by the rules of the domain, for validating plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Dask cluster with certificates: units come back encrypted, and nobody else gets in."""
+"""A Dask cluster with certificates: results are encrypted, and other clients are rejected."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def server(certificates: Certificates) -> Iterator[WorkerServer]:
 def test_the_secret_alone_opens_nothing(
     server: WorkerServer, certificates: Certificates, tmp_path: Path
 ) -> None:
-    """Whoever reads it from the scheduler still needs a certificate of the cluster."""
+    """A client that reads it from the scheduler still needs a certificate of the cluster."""
     address = server.add(Call.of(look_away), print)
     plain = WorkerAddress(address.number, address.address, address.secret)
     with pytest.raises((OSError, EOFError, ChannelError)):

@@ -1,4 +1,4 @@
-"""What many workers say at once: everybody is heard, and nobody fills the memory."""
+"""Messages of many workers at once: all are served, and memory stays bounded."""
 
 from __future__ import annotations
 

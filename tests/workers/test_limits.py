@@ -273,7 +273,7 @@ def test_a_plugin_leaves_no_process_behind(configure: Configure, tmp_path: Path)
 
 
 def test_nor_when_the_process_that_asks_it_is_killed(configure: Configure, tmp_path: Path) -> None:
-    """Nobody is left who knows of the stray but by what it inherited."""
+    """Only what it inherited identifies the stray process."""
     killing = ESCAPING_PLUGIN.replace(
         "return [next(", "os.kill(os.getppid(), 9); time.sleep(3600); return [next("
     )

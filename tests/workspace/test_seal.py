@@ -1,4 +1,4 @@
-"""Large workspaces: checked once, or beside the work; a change by anybody else breaks the seal."""
+"""Large workspaces: checked once, or in the background; any other change breaks the seal."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from engine.workspace.workspace import Workspace
 def test_a_user_without_a_home_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a container nobody may have made a home for the user."""
+    """In a container the user may have no home folder."""
 
     def no_home() -> Path:
         raise RuntimeError("Could not determine home directory.")

@@ -78,7 +78,7 @@ class Stage:
         """Let the program live until something is true."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition():
-            assert time.monotonic() < deadline, f"waited in vain {what}"
+            assert time.monotonic() < deadline, f"timed out {what}"
             QTest.qWait(20)
 
     def settle(self) -> None:

@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_written_can_be_read(
     path = tmp_path / "read-only.plumb"
     with Workspace.create(path) as store:
         store.apply([Warned(None, "there")])
-    # Whoever runs the tests may be allowed everything, whatever the file says.
+    # The user who runs the tests may be root, who can write to any file.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     context = make_context(path, open_only=True)
     WorkspaceNotices(context, lambda: None, context.messages).tell_all()

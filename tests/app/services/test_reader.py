@@ -1,4 +1,4 @@
-"""Reading in the background: in order, told in the window's thread, and to nobody who is gone."""
+"""Reading in the background: in order, answered in the window's thread, not after deletion."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_it_reads_what_was_written_and_writes_nothing(qtbot: QtBot, context: Con
 
 @pytest.mark.parametrize("pause", [0.0, 0.2], ids=["in a query", "between two"])
 def test_closing_ends_a_long_question(qtbot: QtBot, tmp_path: Path, pause: float) -> None:
-    """However much there is to read: nobody waits for an answer that nobody wants."""
+    """However much there is to read, closing does not wait for an unwanted answer."""
     with Workspace.create(tmp_path / "w.plumb") as store:
         reader = QueryThread(store.for_another_thread())
         begun = threading.Event()

@@ -1,4 +1,4 @@
-"""Settings: kept, versioned, and never in anybody's way."""
+"""Settings: kept, versioned, and never an obstacle."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def stranger(folder: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """An address at which somebody waits for us."""
+    """An address at which a server listens."""
     with socket.socket() as waiting:
         waiting.bind(("127.0.0.1", 0))
         waiting.listen()

@@ -638,7 +638,7 @@ def test_a_workspace_that_may_only_be_read(
     workspace: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Whoever runs the tests may be allowed everything, whatever the file says.
+    # The user who runs the tests may be root, who can write to any file.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     page = make_page(workspace)
     bug = current(page)

@@ -182,7 +182,7 @@ def test_what_is_no_address_is_not_added(page: ProjectPage) -> None:
 
 
 def test_a_test_can_be_stopped(qtbot: QtBot, page: ProjectPage) -> None:
-    """Somebody listens and never says a word."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         page.servers.choose_server()
         dialog = dialog_of(page)
