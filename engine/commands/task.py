@@ -44,7 +44,9 @@ def _document(task: Task) -> dict[str, object]:
         "conditional_effects": task.n_conditional_effects,
         "derived_variables": len(task.derived_variables),
         "axioms": len(task.axioms),
-        "declined": list(declined(task)),
+        "declined": [
+            {"technique": technique, "reason": reason} for technique, reason in declined(task)
+        ],
         "warnings": list(task.notes),
     }
 
@@ -65,7 +67,7 @@ def _text(task: Task) -> str:
     if task.derived_variables:
         derived = len(task.derived_variables)
         lines.append(f"axioms        {len(task.axioms)} for {derived} derived variables")
-    lines += [f"declined      {text}" for text in declined(task)]
+    lines += [f"declined      {reason}" for _, reason in declined(task)]
     if task.source is not None:
         lines.append(f"static facts  {len(task.static_atoms)}")
         lines.append(f"translated in {task.translate_seconds:.2f} s")

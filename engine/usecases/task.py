@@ -11,13 +11,13 @@ from engine.search.heuristics import find_heuristic_obstacle
 from engine.task.task import Task
 
 
-def declined(task: Task) -> Iterator[str]:
-    """One sentence per technique that declines the task."""
+def declined(task: Task) -> Iterator[tuple[str, str]]:
+    """Each technique that declines the task, and a sentence that says why."""
     if note := describe_obstacle(task):
-        yield note
+        yield "dominance", note
     for name in HEURISTICS:
         if obstacle := find_heuristic_obstacle(name, task):
-            yield f"{obstacle}; searches use lmcut unless you choose another one"
+            yield name, f"{obstacle}; searches use lmcut unless you choose another one"
 
 
 def declined_by(oracles: Iterable[str], task: Task) -> str:

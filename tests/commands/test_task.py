@@ -57,6 +57,19 @@ def test_describes_the_task(capsys) -> None:
     assert found["warnings"] == []
 
 
+def test_what_declines_a_task_with_axioms_is_named(capsys) -> None:
+    assert answer(capsys, "domain.pddl", "problem.pddl")["declined"] == []
+    rule = "(:derived (bright) (exists (?a - floor) (and (on ?a) (lit ?a))))"
+    domain = DOMAIN.replace("(lit ?a - floor))", "(lit ?a - floor) (bright))")
+    Path("domain.pddl").write_text(domain.replace("(:action up", f"{rule} (:action up"))
+    Path("problem.pddl").write_text(PROBLEM.replace("(:goal (lit f2))", "(:goal (bright))"))
+    found = answer(capsys, "domain.pddl", "problem.pddl")
+    assert found["axioms"] > 0
+    reasons = {item["technique"]: item["reason"] for item in found["declined"]}
+    assert set(reasons) == {"dominance", "cartesian", "ms"}
+    assert "merge-and-shrink (ms) needs a task without axioms" in reasons["ms"]
+
+
 def test_for_people(capsys) -> None:
     assert cli.main(["task", "domain.pddl", "problem.pddl"]) == ExitCode.DONE
     text = capsys.readouterr().out
