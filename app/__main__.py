@@ -12,7 +12,6 @@ from pathlib import Path
 
 import engine
 from app.shell.no_display import no_window_because
-from engine.workers.launch import prepare
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +30,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reason:
             print(f"No window: {reason}. Showing the example on the command line.", flush=True)
         return run_tour()
-    prepare()  # beside us, while Qt is imported and the window is made
     from app.shell.application import run
 
     return run(options.workspace)

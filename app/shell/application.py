@@ -30,6 +30,7 @@ from app.shell.warm_up import WarmUp, steps_for
 from engine.errors import ExitCode, PlumblineError
 from engine.files import resource
 from engine.plain_text import printable
+from engine.workers.launch import prepare
 
 _STEP = QPoint(24, 24)
 """Offset of a new window, so that it does not hide the last one."""
@@ -252,6 +253,7 @@ def run(workspace: Path | None) -> int:
     application.window_opened.connect(_warm_up)
     signals = QuitOnSignal(application)
     application.start(workspace)
+    QTimer.singleShot(0, prepare)  # it would keep the window waiting on a busy machine
     code = qt.exec() if application.windows else int(ExitCode.BAD_INPUT)
     signals.close()
     application.end()
