@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.commands.arguments import count
+from engine.commands.arguments import add_unit_costs, count
 from engine.commands.console import Console
 from engine.errors import ExitCode, UsageError
 from engine.task.load import load_task
@@ -16,6 +16,7 @@ from engine.usecases.picture import draw_stages, draw_state, write_picture
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("domain", metavar="DOMAIN", help="domain file")
     parser.add_argument("problem", metavar="PROBLEM", help="problem file")
+    add_unit_costs(parser)
     parser.add_argument("--plan", metavar="FILE", help="plan whose states are drawn")
     parser.add_argument(
         "--other-plan", metavar="FILE", help="second plan that shares the layout of the first"
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.out is None and not args.json:
         raise UsageError("no file to write", hint="add --out FILE.svg, or --json")
     with console.progress("Translating"):
-        task = load_task(args.domain, args.problem)
+        task = load_task(args.domain, args.problem, unit_costs=args.unit_costs)
     plan = read_plan(args.plan) if args.plan else None
     other = read_plan(args.other_plan) if args.other_plan else None
     if args.profile is not None:

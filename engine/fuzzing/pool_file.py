@@ -64,7 +64,7 @@ def parse_pool(text: str, task: Task, path: str = "") -> list[PoolEntry]:
             "make one with 'plumbline fuzz'",
         )
     if lines[1].strip() != str(count):
-        raise _other_encoding(path, 2, f"it has {lines[1].strip()} variables, the task {count}")
+        raise _other_encoding(path, 2, f"expected {count} variables, found '{lines[1].strip()}'")
     for number, variable in enumerate(task.variables):
         expected = ";".join([str(len(variable.values)), *variable.values])
         if lines[number + 2].strip() != expected:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from reference.bug_workspace import DOMAIN, problem_text
 
 from engine import cli
 from engine.errors import ExitCode
@@ -68,3 +70,15 @@ def test_what_is_wrong_is_said(tmp_path: Path, plan: Path, capsys) -> None:
     wrong.write_text("\n".join(reversed(plan.read_text().splitlines())) + "\n")
     assert draw("--plan", str(wrong), "--json") == ExitCode.BAD_INPUT
     assert "wrong.plan:1: " in capsys.readouterr().err
+
+
+def test_unit_costs_keep_actions_whose_costs_are_missing(tmp_path: Path, capsys) -> None:
+    domain, problem, plan = (tmp_path / name for name in ("domain.pddl", "p.pddl", "drive.plan"))
+    domain.write_text(DOMAIN)
+    problem.write_text(re.sub(r"\(= \(length .*?\) \d+\)", "", problem_text(1)))
+    plan.write_text("(drive a b)\n")
+    words = ["picture", str(domain), str(problem), "--plan", str(plan), "--json"]
+    assert cli.main(words) == ExitCode.BAD_INPUT
+    capsys.readouterr()
+    assert cli.main([*words, "--unit-costs"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out)["action"] == "drive a b"

@@ -22,6 +22,7 @@ def test_a_pool_reads_back() -> None:
     [
         ("sas_variables", "sas", "p:1", "not a pool file"),
         ("\n2\n", "\n3\n", "p:2", "another task"),
+        ("\n2\n", "\n\n", "p:2", "expected 2 variables, found ''"),
         ("holds(v1, x0)", "holds(v1, x9)", "p:4", "variable 1 is another one"),
         ("\npool\n", "\npuddle\n", "p:5", "expected the line 'pool'"),
         ("0;3;#1;2;1", "0;3;#1;2", "p:7", "an entry has 5 parts"),

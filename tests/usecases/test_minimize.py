@@ -270,7 +270,7 @@ def test_deleted_witnesses_are_gone_and_can_be_put_back(workspace: Path) -> None
         assert len(store.dump()["inputs"]) < len(before["inputs"])
         store.restore_witnesses(deleted)
         assert store.dump() == before
-        with pytest.raises(UsageError, match="others have their numbers"):
+        with pytest.raises(UsageError, match="taken by others"):
             store.restore_witnesses(deleted)
     assert not check(workspace)
 
