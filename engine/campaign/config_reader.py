@@ -32,7 +32,7 @@ from engine.files import SAS_SUFFIX, read_text
 from engine.fuzzing.biases import BIASES
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import parse_oracle
-from engine.policies.kinds import portfolio_files
+from engine.policies.kinds import PolicySource, kind_named, portfolio_files
 from engine.records.config import (
     CampaignConfig,
     FuzzSettings,
@@ -289,6 +289,8 @@ class ConfigReader:
             place = (key, number)
             try:
                 spec, whole = PolicySpec.parse(text), PolicySpec.parse(text, self.folder)
+                if spec.kind is SpecKind.BUILTIN:
+                    kind_named("builtin").open(PolicySource(spec), 0)  # an unknown name ends it
             except PolicyError as error:
                 self._fail(place, error.message, error.hint)
             if spec.path is None:

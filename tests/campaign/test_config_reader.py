@@ -104,6 +104,7 @@ MISTAKES = {
     BASE.replace("p1", "p9"): (2, 13, "file 'p9.pddl' does not exist"),
     BASE.replace("p1.pddl", "q*.pddl"): (2, 13, "no file matches"),
     BASE.replace("builtin:hadd", "nobody.pt"): (3, 1, "file 'nobody.pt' does not exist"),
+    BASE.replace("builtin:hadd", "builtin:had"): (3, 1, "unknown built-in policy 'had'"),
     BASE.replace("domain.pddl", "other.pddl"): (1, 1, "file 'other.pddl' does not exist"),
     BASE + 'preset = "quik"': (4, 1, "did you mean 'quick'"),
     "a = = 1": (1, 5, "not TOML"),

@@ -40,7 +40,7 @@ PADDING = 8
 WIDTHS = {
     "id": 7,
     PICTURE: 20,
-    "status": 11,
+    "status": 14,
     "kind": 18,
     "problem": 15,
     "loss": 5,
