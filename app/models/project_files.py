@@ -71,6 +71,7 @@ class ProjectFiles(QObject):
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.check)
         self._document.changed.connect(self._on_document_changed)
+        self._document.closing.connect(self._soon.stop)
         self._fill_rows()
         if not self.project.is_empty:
             self._await_check()

@@ -52,6 +52,7 @@ class Document(QObject):
     """
 
     changed = Signal(str)  # a topic
+    closing = Signal()  # the last chance to write
     lost = Signal()  # the file was deleted or replaced while it was open
     looked = Signal(object)  # once a second: the `Writer` of any process, or None
     shared = Signal(bool)  # once a second: whether another window has the workspace open
@@ -119,6 +120,7 @@ class Document(QObject):
         self.store.save_copy(path)
 
     def close(self) -> None:
+        self.closing.emit()
         self._watch.stop()
         if self._checker is not None:
             self._checker.close()

@@ -88,15 +88,24 @@ class QueryThread(QObject):
             return
         if isinstance(answer, PlumblineError):
             question.failed(answer)
+        elif not self._is_checked():
+            self._try(question, answer)
         elif isinstance(answer, Exception):
             place = Location.of(self._store.path)
-            if not self._is_checked():
-                question.failed(WorkspaceError("this cannot be read", place, BEING_CHECKED))
-                return
             question.failed(WorkspaceError(f"unexpected: {answer!r}", place))
             raise answer
         else:
             question.then(answer)
+
+    def _try(self, question: _Question, answer: object) -> None:
+        """Take an answer from a file that may hold anything."""
+        try:
+            if isinstance(answer, Exception):
+                raise answer
+            question.then(answer)
+        except Exception:
+            place = Location.of(self._store.path)
+            question.failed(WorkspaceError("this cannot be read", place, BEING_CHECKED))
 
 
 class LatestQuery(QObject):

@@ -325,9 +325,8 @@ class Verifier:
         key = campaign_key(config, inputs.problems, inputs.policies, inputs.portfolio, pool)
         verdict = check_campaign(inputs, store.campaign_with(key) == campaign)
         if verdict == HOLDS and store.campaign(campaign).status == "finished":
-            open_ones = [unit.id for unit in store.units(campaign) if unit.status != "finished"]
-            if open_ones:
-                return false(f"it is called finished, but unit {open_ones[0]} is not")
+            for unit in store.pending(campaign):
+                return false(f"it is called finished, but unit {unit.number} is not")
         return verdict
 
     def _check_policy(self, number: int) -> tuple[str, Verdict]:

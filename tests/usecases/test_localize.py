@@ -276,7 +276,7 @@ def test_all_kinds_of_localizations_are_read_as_they_were_written(
 def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> None:
     with Workspace.open(one_road) as store:
         forge(store.path, "UPDATE localized_steps SET steps = x'0102'")
-        with pytest.raises(WorkspaceError, match="steps of bug 1 is damaged"):
+        with pytest.raises(WorkspaceError, match="localization of bug 1 is damaged"):
             store.localization(1)
         localize(RecordingLink(), one_road, [1])
         assert store.localization(1) is not None

@@ -123,7 +123,7 @@ class CampaignList(QWidget):
             self.lines.set_rows(lines)
         self.nothing.setVisible(not lines)
         self.table.setVisible(bool(lines))
-        begun = self._controller.campaign if self._controller.is_busy else None
+        begun = self._controller.campaign  # it may have ended already
         if begun != self._followed and any(row.id == begun for row in counted.rows):
             chosen = self._followed = begun
         if chosen is not None:

@@ -182,6 +182,7 @@ class CampaignPage(Page):
         self.files.changed.connect(self._fill_form)
         self.files.checked.connect(self._on_files_checked)
         self.form.changed.connect(self._on_form_changed)
+        self.context.document.closing.connect(self._keep_last_draft)
         self.controller.changed.connect(self._on_controller_changed)
         self.controller.already_done.connect(self._show_done)
         self.controller.failed.connect(self._tell_failure)
@@ -289,6 +290,11 @@ class CampaignPage(Page):
         self._keep.stop()
         if not self.files.project.is_empty and not self.form.problem():
             self.files.set_draft(self.form.config())
+
+    @Slot()
+    def _keep_last_draft(self) -> None:
+        if self._keep.isActive():
+            self._keep_draft()
 
     def _show_readiness(self) -> None:
         reason = self._blocker()

@@ -70,3 +70,16 @@ def test_what_cannot_be_read_before_the_check_is_no_defect_of_ours(
     qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE)
     assert "still being checked" in str(told[0])
     document.close()
+
+
+def test_what_cannot_be_shown_before_the_check_is_no_defect_of_ours(
+    qtbot: QtBot, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer of the wrong type breaks whoever takes it."""
+    monkeypatch.setattr(Document, "_check", lambda self: None)  # it takes forever
+    document = Document.open(large)
+    told: list[PlumblineError] = []
+    document.reader.ask(document, lambda _: "soon", lambda time: time < 0.5, told.append)
+    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE)
+    assert "still being checked" in str(told[0])
+    document.close()

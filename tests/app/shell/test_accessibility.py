@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.project_files import project_files
 from app.services.document import Document
 from app.services.folders import example_project
 from app.services.settings import Settings
@@ -54,7 +55,8 @@ def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iter
     for page in window.pages:
         window.show_page(page.name)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while window.context.jobs.running and time.monotonic() < deadline:
+    files = project_files(window.context)
+    while (files.is_busy or window.context.jobs.running) and time.monotonic() < deadline:
         QTest.qWait(20)
     yield window
     window.close()

@@ -18,6 +18,7 @@ import sys
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from app.models.project_files import project_files
 from app.shell.application import Application
 
 qt = QApplication([])
@@ -35,8 +36,8 @@ for number in range(len(window.pages)):
     assert not window.grab().toImage().isNull()
 assert seen == [page.name for page in window.pages], seen
 window.grab().save(sys.argv[1])
-window.context.jobs.stop_all(wait=True)
-QTest.qWait(0)
+while project_files(window.context).is_busy:
+    QTest.qWait(20)
 application.quit()
 assert not application.windows
 print("shown", *seen)

@@ -153,6 +153,7 @@ def test_it_runs_at_a_key_and_shows_what_the_store_holds(
     assert "running" in page.run_button.toolTip()
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
     ended(qtbot, page)
+    qtbot.waitUntil(lambda: isinstance(page.stack.currentWidget(), CampaignView), timeout=PATIENCE)
     counted = summary(page.context.document.store, 1)
     shown = figures(page)
     assert counted["bugs"] > 0
@@ -580,6 +581,16 @@ def test_presets_and_fields_and_toml_say_the_same(
     assert page.context.messages.history[-1].level == "error"
     checked(qtbot, page)
     qtbot.waitUntil(lambda: page.files.project.draft == config, timeout=PATIENCE)
+
+
+def test_a_draft_is_kept_when_the_window_closes_at_once(page: CampaignPage, qtbot: QtBot) -> None:
+    checked(qtbot, page)
+    document, store = page.context.document, page.context.document.store
+    QTest.mouseClick(page.form.presets["quick"], Qt.MouseButton.LeftButton)
+    config = page.form.config()
+    assert store.project().draft != config
+    document.closing.emit()
+    assert store.project().draft == config
 
 
 def test_an_oracle_can_be_asked_twice(page: CampaignPage, qtbot: QtBot) -> None:
