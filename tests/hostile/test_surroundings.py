@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -89,11 +88,12 @@ def test_a_pattern_that_reads_the_whole_disk(
 @pytest.mark.parametrize("megabytes", MEGABYTES)
 def test_a_shell_with_little_memory(megabytes: int) -> None:
     """Exit code 1 would be an answer: that something is false."""
+    policy = FERRY / "policies" / "policy.pt"
+    command = [sys.executable, "-P", "-m", "engine.cli", "policy", policy]
     process = subprocess.run(
-        [sys.executable, "-P", "-m", "engine.cli", "policy", FERRY / "policies" / "policy.pt"],
+        ["bash", "-c", f'ulimit -v {megabytes * 2**10}; exec "$@"', "bash", *command],
         capture_output=True,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2),
         check=False,
     )
     assert process.returncode == 3, process.stderr
