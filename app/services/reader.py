@@ -6,6 +6,7 @@ window asks, continues, and receives the answer later.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
@@ -20,6 +21,8 @@ from engine.workspace.reader import WorkspaceReader
 Answer = TypeVar("Answer")
 INTERRUPT_SECONDS = 0.05
 BEING_CHECKED = "the file may be damaged and is still being checked"
+
+_log = logging.getLogger(__name__)
 
 
 class _Question(NamedTuple):
@@ -104,6 +107,7 @@ class QueryThread(QObject):
                 raise answer
             question.then(answer)
         except Exception:
+            _log.exception("an answer from a file that is still being checked cannot be used")
             place = Location.of(self._store.path)
             question.failed(WorkspaceError("this cannot be read", place, BEING_CHECKED))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from engine.errors import CancelledError, LimitReachedError
 from engine.native.abstractions import Built, native_cartesian, native_merge_and_shrink
 from engine.native.control import Control
-from engine.native.library import Int32Array, Int64Array, Outcome
+from engine.native.library import Int64Array, Outcome
 from engine.native.searches import NativeEvaluator
 from engine.records.finding import INFINITY
 from engine.search.results import NO_LIMITS, SearchLimits
@@ -75,24 +76,13 @@ def build_cartesian(
     count, and the last split may exceed the share.
     See docs/theory/searches.md, "Cartesian abstractions".
     """
-    control = control or Control()
-    compiled = native_task(task)
-    return _build(
-        lambda start, facts: native_cartesian(
-            compiled,
-            start,
-            facts,
-            max_transitions=_limit(options.max_transitions),
-            landmarks=options.landmarks,
-            goals=options.goals,
-            limits=limits.native(),
-            progress=control.progress,
-        ),
-        task,
-        state,
-        goal,
-        control,
+    build = partial(
+        native_cartesian,
+        max_transitions=_limit(options.max_transitions),
+        landmarks=options.landmarks,
+        goals=options.goals,
     )
+    return _build(build, task, state, goal, limits=limits, control=control)
 
 
 def build_merge_and_shrink(
@@ -110,23 +100,12 @@ def build_merge_and_shrink(
     product by shrinking its factors, so that building takes seconds and little memory.
     See docs/theory/searches.md, "Merge-and-shrink".
     """
-    control = control or Control()
-    compiled = native_task(task)
-    return _build(
-        lambda start, facts: native_merge_and_shrink(
-            compiled,
-            start,
-            facts,
-            max_states=_limit(options.max_states),
-            max_transitions=_limit(options.max_transitions),
-            limits=limits.native(),
-            progress=control.progress,
-        ),
-        task,
-        state,
-        goal,
-        control,
+    build = partial(
+        native_merge_and_shrink,
+        max_states=_limit(options.max_states),
+        max_transitions=_limit(options.max_transitions),
     )
+    return _build(build, task, state, goal, limits=limits, control=control)
 
 
 def _limit(value: int | None) -> int:
@@ -134,17 +113,26 @@ def _limit(value: int | None) -> int:
 
 
 def _build(
-    build: Callable[[Int32Array, Int32Array], Built],
+    build: Callable[..., Built],
     task: Task,
     state: Sequence[int] | None,
     goal: Sequence[Fact] | None,
-    control: Control,
+    *,
+    limits: SearchLimits,
+    control: Control | None,
 ) -> Abstraction:
     """Build an abstraction for a state and a goal; reject an unfinished one."""
+    control = control or Control()
     start = task.init if state is None else task.extend([int(value) for value in state])
-    facts = facts_array(task.goal if goal is None else sorted(goal))
+    inputs = (
+        native_task(task),
+        np.array(start, np.int32),
+        facts_array(task.goal if goal is None else sorted(goal)),
+    )
     began = time.perf_counter()
-    outcome, native, numbers = control.run(lambda: build(np.array(start, np.int32), facts))
+    outcome, native, numbers = control.run(
+        lambda: build(*inputs, limits=limits.native(), progress=control.progress)
+    )
     if outcome is Outcome.CANCELLED:
         raise CancelledError
     if native is None:
