@@ -25,8 +25,8 @@ from measurement import Row, Setting, compared, mistakes
 from search import problems, write_task
 
 from engine.records.finding import INFINITY
-from engine.search.abstraction import build_cartesian, build_merge_and_shrink
 from engine.search.forward import Outcome, SearchLimits, search
+from engine.search.heuristics import build_cartesian, build_merge_and_shrink
 from engine.search.planners import planner_path
 from engine.task.sas import parse_sas
 from engine.task.task import Task

@@ -37,9 +37,10 @@ from engine.task.task import Task
 SIZES = (1, 7, 64)
 BUILTIN = ("random", "gc", "hadd", "hff")
 RUN_STEPS = 200
-TARGETS = ("x86-64", "x86-64-v3")  # SSE2; AVX2, and fused products and sums
+TARGETS = {"x86-64": 4, "x86-64-v3": 8}  # SSE2; AVX2, and fused products and sums
+"""With the floats of a vector."""
 SOURCE = ROOT / "engine" / "native"
-OPTIONS = ("-std=c++20", "-O3", "-shared", "-fPIC", "-ffp-contract=off", "-DPLUMBLINE_ONE_TARGET")
+OPTIONS = ("-std=c++20", "-O3", "-shared", "-fPIC", "-ffp-contract=off", "-Wno-psabi")
 
 
 def main() -> int:
@@ -134,8 +135,8 @@ def between_builds(networks: list[Case], count: int) -> tuple[int, int]:
     for case in networks:
         states = states_of(case.task, count)
         ours = probabilities(case, states)
-        for target in TARGETS:
-            with kernel_for(target):
+        for target, width in TARGETS.items():
+            with kernel_for(target, width):
                 theirs = probabilities(case, states)
             different += int((ours.view(np.int64) != theirs.view(np.int64)).sum())
             compared += int((ours > 0).sum())
@@ -149,25 +150,30 @@ def probabilities(case: Case, states: Int32Array) -> np.ndarray:
 
 
 @contextmanager
-def kernel_for(target: str) -> Iterator[None]:
+def kernel_for(target: str, width: int) -> Iterator[None]:
     """Let networks be made and evaluated by a kernel that is compiled for a target."""
     usual = native.library()
     with tempfile.TemporaryDirectory(prefix="plumbline-benchmark-") as folder:
         path = Path(folder, "networks.so")
         source = SOURCE / "interface" / "networks.cpp"
-        subprocess.run(
-            ["c++", *OPTIONS, f"-march={target}", "-I", SOURCE, source, "-o", path], check=True
-        )
+        chosen = (f"-march={target}", f"-DPLUMBLINE_WIDTH={width}")
+        subprocess.run(["c++", *OPTIONS, *chosen, "-I", SOURCE, source, "-o", path], check=True)
         other = ctypes.CDLL(str(path))
         for name in ("asnets_create", "asnets_logits"):
             getattr(other, f"plumbline_{name}").restype = native.INT32
             known = getattr(usual, f"plumbline_{name}").argtypes
             getattr(other, f"plumbline_{name}").argtypes = known
-        native.library = lambda: _Mixed(usual, other)  # type: ignore[assignment]
         try:
+            use(_Mixed(usual, other))
             yield
         finally:
-            native.library = lambda: usual  # type: ignore[assignment]
+            use(usual)
+
+
+def use(library: Any) -> None:
+    """Call the kernels of a library from now on."""
+    native.library = lambda: library  # type: ignore[assignment]
+    native._kernel.cache_clear()
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ def history(path: Path) -> set[tuple[Any, ...]]:
 def kill(config: Path, folder: Path, moments: int, choose: random.Random) -> int:
     """How many of the killed and resumed campaigns do not end as the undisturbed one."""
     began = time.monotonic()
-    call("campaign", config, "--out", folder / "whole.plumb")
+    one = ("--executor", "local:1")  # else bugs are numbered as units report them
+    call("campaign", config, "--out", folder / "whole.plumb", *one)
     duration = time.monotonic() - began
     expected, whole = bugs(folder / "whole.plumb"), history(folder / "whole.plumb")
     print(f"undisturbed: {len(expected)} bugs in {duration:.1f} s")
@@ -104,7 +105,7 @@ def kill(config: Path, folder: Path, moments: int, choose: random.Random) -> int
         number += 1
         path = folder / f"{number}.plumb"
         moment = choose.uniform(0, duration)
-        command = [*CLI, "campaign", str(config), "--out", str(path), "--resume"]
+        command = [*CLI, "campaign", str(config), "--out", str(path), "--resume", *one]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             process.wait(moment)
@@ -116,7 +117,7 @@ def kill(config: Path, folder: Path, moments: int, choose: random.Random) -> int
             continue
         killed += 1
         saved = history(path) if path.exists() and path.stat().st_size else set()
-        call("campaign", config, "--out", path, "--resume")
+        call("campaign", config, "--out", path, "--resume", *one)
         same = bugs(path) == expected and saved <= history(path) == whole
         wrong += not same
         print(

@@ -120,7 +120,7 @@ def _copy_statement(connection: sqlite3.Connection, table: str, strides: dict[st
         elif name in targets:
             columns.append(f"t.{name} + k * {strides[targets[name]]}")
         elif table == "problems" and name == "name":
-            columns.append("t.name || '-' || k")
+            columns.append(f"t.name || '-' || (t.id + k * {strides[table]})")  # as no base has it
         else:
             columns.append(f"t.{name}")
     connection.execute(f"CREATE TEMP TABLE base_{table} AS SELECT * FROM {table}")

@@ -49,10 +49,15 @@ LARGEST = 3000
 def pairs(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Every domain file with its problems: those beside it and those in `problems`."""
     for path in sorted(folder.rglob("*.pddl")):
-        if definition_kind(path.read_text("latin-1")) != "domain":
+        if kind_of(path) != "domain":
             continue
         beside = [*path.parent.glob("p*.pddl"), *path.parent.glob("problems/*.pddl")]
-        yield path, sorted(beside) if path.stem == "domain" else []
+        problems = [other for other in beside if kind_of(other) == "problem"]
+        yield path, sorted(problems) if path.stem == "domain" else []
+
+
+def kind_of(path: Path) -> str:
+    return definition_kind(path.read_text("latin-1"))
 
 
 def made_up_problem(domain: Domain) -> Problem:
@@ -66,7 +71,10 @@ def made_up_problem(domain: Domain) -> Problem:
     )
     by_type = objects_of_type(domain, Problem("p", domain.name, objects=objects))
     facts = []
+    derived = {rule.predicate.name for rule in domain.derived}
     for predicate in domain.predicates:
+        if predicate.name in derived:
+            continue
         choices = [
             sorted({name for kind in parameter.types for name in by_type[kind]})
             for parameter in predicate.parameters
@@ -109,12 +117,9 @@ def same_task(domain: Path, problem: Path | None, printed: tuple[str, str]) -> s
 
 
 def check_pair(domain_path: Path, problem_path: Path | None, translate: bool) -> str:
-    """What is wrong with one pair of files, or nothing."""
-    try:
-        domain = read_domain(domain_path)
-        problem = read_problem(problem_path, domain) if problem_path else made_up_problem(domain)
-    except PlumblineError as error:
-        return f"not read: {error}"
+    """What is wrong with one pair of files, or nothing. PlumblineError: one is refused."""
+    domain = read_domain(domain_path)
+    problem = read_problem(problem_path, domain) if problem_path else made_up_problem(domain)
     printed = format_domain(domain), format_problem(problem)
     again = parse_domain(printed[0])
     if again != domain:
@@ -143,7 +148,8 @@ def rows(setting: Setting) -> Iterator[Row]:
                 f"{whose} PDDL files whose printed form means something else",
                 counts["failures"],
                 counts["failures"] + counts["good pairs"],
-                f"{counts['domains']} domains" + "; the translator is the judge" * translate,
+                f"{counts['domains']} domains, {counts['refused']} refused"
+                + "; the translator is the judge" * translate,
             )
 
 
@@ -157,10 +163,14 @@ def check_all(folder: Path, translate: bool, largest: int | None = None) -> Coun
         counts["problems"] += len(problems)
         tasks: list[Path | None] = [*problems] or [None]
         for problem in tasks:
-            failure = check_pair(domain, problem, translate)
-            counts["failures" if failure else "good pairs"] += 1
-            if failure:
-                print(f"{domain} {problem or '(made up)'}: {failure}")
+            try:
+                said = check_pair(domain, problem, translate)
+                counts["failures" if said else "good pairs"] += 1
+            except PlumblineError as error:
+                said = f"refused: {error}"
+                counts["refused"] += 1
+            if said:
+                print(f"{domain} {problem or '(made up)'}: {said}")
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
     print(f"{time.perf_counter() - start:.1f} s")
     return counts

@@ -118,7 +118,10 @@ def measure_one(topic: str, name: str, setting: Setting) -> Measured:
             ended = run_process(
                 command,
                 folder=ROOT,
-                environment={"PLUMBLINE_CACHE_DIR": str(Path(folder) / "cache")},
+                environment={
+                    "PLUMBLINE_CACHE_DIR": str(Path(folder) / "cache"),
+                    "OPENBLAS_NUM_THREADS": "1",  # as in all processes of ours
+                },
                 time_limit=LIMIT_SECONDS,
                 on_line=lambda line: print(line, file=log, flush=True),
             )

@@ -1,6 +1,6 @@
 """`plumbline`: the engine without the window.
 
-Each command is a module of `engine.commands` with `configure(parser)` and
+Each command is a module of `engine.commands` with `configure(options)` and
 `run(args, console) -> exit code`. It is imported only when it is needed, so that the
 command line answers at once.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from engine import __version__
+from engine.commands.options import Options
 from engine.commands.stop_signal import ended_like_interrupted
 from engine.errors import CancelledError, ExitCode, PlumblineError
 from engine.plain_text import printable
@@ -57,7 +57,7 @@ COMMANDS = {
 
 
 class Command(Protocol):
-    configure: Callable[[argparse.ArgumentParser], None]
+    configure: Callable[[Options], None]
     run: Callable[[argparse.Namespace, Console], int]
 
 
@@ -83,19 +83,20 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print one JSON document")
         command.add_argument("--verbose", action="store_true", help="log details to stderr")
         if only is None or only == name:
-            load_command(name).configure(command)
+            load_command(name).configure(Options(command))
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    # Kernels have no use for the threads of numpy, and a process without them can be forked.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Commands make many objects that stay, and hardly any cycles: looking for these can wait.
     gc.set_threshold(50_000)
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with ended_like_interrupted():
-            return _main(words)
+            code = _main(words)
+        if arguments is None:
+            gc.freeze()  # nor is it of use at the end of the program
+        return code
     except KeyboardInterrupt:  # before or after the command itself
         return ExitCode.INTERRUPTED
     except Exception as error:  # the command cannot even be loaded

@@ -96,7 +96,7 @@ def pool_problem(
 ) -> str:
     """Return why the states of a file cannot be tested with these problems, or an empty string."""
     name = Path(path).name
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         return f"{path} no longer exists."
     if checked is not None and checked.error:
         return checked.error

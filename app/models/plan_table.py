@@ -72,7 +72,7 @@ class NoteLine:
     row: int
     text: str
     better: str = ""
-    in_loop: bool = False  # the loop goes on below it
+    in_loop: bool = False  # the loop continues below it
 
 
 @dataclass(frozen=True, slots=True)

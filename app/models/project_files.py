@@ -7,6 +7,7 @@ be undone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -249,6 +250,8 @@ class ProjectFiles(QObject):
         self._soon.stop()
         self._stop()
         self._watch()
+        for row in self.rows.values():
+            row.forget_all_but((*self.project.policies, *self.project.pools))
         if self.project.is_empty:
             self._is_checked = True
             self.domain, self.policies, self.pools = None, {}, {}
@@ -308,7 +311,7 @@ class ProjectFiles(QObject):
         files = [str(name) for name in names if name is not None]
         if watched := self._watcher.files():
             self._watcher.removePaths(watched)
-        if there := [name for name in files if Path(name).is_file()]:
+        if there := [name for name in files if os.path.isfile(name)]:
             self._watcher.addPaths(there)
 
     def _stop(self) -> None:

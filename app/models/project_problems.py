@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,6 +72,11 @@ class ProblemRow:
             for policy, run in self.runs.items()
             if PolicySpec.parse(policy).path != Path(file)
         }
+
+    def forget_all_but(self, names: Collection[str]) -> None:
+        """Forget the results of policies and pools that are no longer watched."""
+        self.runs = {name: run for name, run in self.runs.items() if name in names}
+        self.pools = {name: pool for name, pool in self.pools.items() if name in names}
 
     def forget_trouble(self) -> None:
         """Forget failures and servers' results, which may have changed."""

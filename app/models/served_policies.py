@@ -56,9 +56,7 @@ class ServedPolicies(QObject):
         if spec in self.by_spec:
             return
         job = self._context.jobs.start(
-            f"Serve {policy_name(spec)}",
-            serve,
-            *(spec, tuple(files), unit_costs, f"{host}:{port}"),
+            f"Serve {policy_name(spec)}", serve, *(spec, tuple(files), unit_costs, f"{host}:{port}")
         )
         self.by_spec[spec] = Served(spec, files[-1], job)
         job.events.connect(self._on_events)

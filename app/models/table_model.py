@@ -81,10 +81,7 @@ class SortableModel(Protocol):
 
 class TableModel(QAbstractTableModel, Generic[Row]):
     def __init__(
-        self,
-        columns: Sequence[Column[Row]],
-        palette: Palette,
-        parent: QObject | None = None,
+        self, columns: Sequence[Column[Row]], palette: Palette, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)

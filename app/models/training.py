@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from app.models.table_model import Column
 from app.services.folders import EXAMPLES, example_names
-from engine.files import write_text
+from engine.errors import PlumblineError
+from engine.files import read_bytes, write_text
 from engine.records.training import EpochRecord, Training, best_of
 
 TRAIN, VALIDATE, UNUSED = "train", "validate", ""
@@ -108,8 +109,8 @@ def generator_for(domain: str | None) -> str | None:
     if domain is None:
         return None
     try:
-        text = Path(domain).read_bytes()
-    except OSError:
+        text = read_bytes(domain, "a domain")
+    except PlumblineError:
         return None
     same = (name for name in example_names() if _domain_of(name) == text)
     return next(same, None)

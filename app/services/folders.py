@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs
@@ -64,7 +65,7 @@ def _prepare_example(path: Path, name: str) -> None:
     """Its files are those of this installation when those of another one are gone."""
     with Workspace.create(path) as store:
         project = store.project()
-        if project.is_empty or (project.domain and not Path(project.domain).exists()):
+        if project.is_empty or (project.domain and not os.path.exists(project.domain)):
             store.set_project(example_project(name))
 
 
@@ -84,7 +85,7 @@ def example_project(name: str) -> Project:
 
 def show_in_desktop(path: Path, messages: Messages) -> None:
     """Open a folder in the file manager, or a file in its program."""
-    if not path.exists():
+    if not os.path.exists(path):
         messages.warning(f"{path} no longer exists")
     elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
         messages.warning(f"No program found to open {path}")
@@ -95,7 +96,7 @@ def last_folder(settings: Settings, key: str, workspace: Path) -> Path:
     hidden = workspace.resolve().parent == workspaces_folder().resolve()
     beside = Path.home() if hidden else workspace.parent
     last = Path(settings.get(key, str(beside)))
-    return last if last.is_dir() else beside
+    return last if os.path.isdir(last) else beside
 
 
 def short_path(path: Path) -> str:

@@ -53,6 +53,10 @@ class Messages(QObject):
     def error(self, text: str, details: str = "", actions: Sequence[Action] = ()) -> Message:
         return self._post("error", text, details, actions)
 
+    def failure(self, what: str) -> Callable[[Exception], object]:
+        """Return a function that reports an error and what it prevented."""
+        return lambda error: self.error(f"{what}: {error}")
+
     def withdraw(self, message: Message) -> None:
         """Remove the banner of a message that is no longer true; the log keeps it."""
         self.withdrawn.emit(message)

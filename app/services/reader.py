@@ -29,7 +29,7 @@ class _Question(NamedTuple):
     owner: QObject
     ask: Callable[[WorkspaceReader], Any]
     then: Callable[[Any], None]
-    failed: Callable[[PlumblineError], None]
+    failed: Callable[[PlumblineError], object]
 
 
 class QueryThread(QObject):
@@ -57,7 +57,7 @@ class QueryThread(QObject):
         owner: QObject,
         question: Callable[[WorkspaceReader], Answer],
         then: Callable[[Answer], None],
-        failed: Callable[[PlumblineError], None],
+        failed: Callable[[PlumblineError], object],
     ) -> None:
         """The answer is dropped if the owner no longer exists.
 
@@ -120,7 +120,7 @@ class LatestQuery(QObject):
         reader: QueryThread,
         owner: QObject,
         then: Callable[[Answer], None],
-        failed: Callable[[PlumblineError], None],
+        failed: Callable[[PlumblineError], object],
     ) -> None:
         super().__init__(owner)
         self._reader = reader

@@ -138,7 +138,7 @@ def recent_workspaces(settings: Settings) -> list[Path]:
     """Return the recent workspaces that still exist."""
     names: list[object] = settings.get(RECENT, [])
     paths = [Path(name) for name in names if isinstance(name, str)]
-    return [path for path in paths if path.exists()]
+    return [path for path in paths if os.path.exists(path)]  # no error if its disk is gone
 
 
 def last_workspace(settings: Settings) -> Path | None:

@@ -15,12 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 import engine
 from app.services.document import Document
-from app.services.folders import (
-    FIRST_EXAMPLE,
-    example_workspace,
-    is_untitled,
-    untitled_workspace,
-)
+from app.services.folders import FIRST_EXAMPLE, example_workspace, is_untitled, untitled_workspace
 from app.services.settings import Settings, forget_workspace, last_workspace, remember_workspace
 from app.services.theme import MODES, POINT_SIZE, Theme, application_icon
 from app.shell.crash import CrashLog
@@ -119,7 +114,8 @@ class Application(QObject):
     def open_workspace(self, path: Path) -> MainWindow | None:
         """Open a window on a workspace, or show the one that is open."""
         for window in self.windows:
-            if window.context.document.path == path.resolve():
+            document = window.context.document
+            if document.path == path.resolve() and not document.is_lost:
                 _raise(window)
                 return window
         try:
@@ -167,9 +163,8 @@ class Application(QObject):
         forget_workspace(self.settings, window.context.document.path)
         if self.windows == [window]:
             self.new_workspace()
-        window.context.jobs.stop_all(wait=True)
-        window.close()
-        self.tell(problem, "")
+        window.closed.connect(lambda: self.tell(problem, ""))
+        window.close_anyway()
 
     def _show(self, document: Document) -> MainWindow:
         window = MainWindow(document, self.settings, self.theme)

@@ -13,13 +13,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,9 +28,10 @@ from app.services.jobs import Failure, Job
 from app.services.settings import settings_path
 from app.services.theme import application_icon
 from app.shell.crash import crash_folder
-from app.widgets.builders import button, describe, paragraph
+from app.widgets.builders import button, describe, label, paragraph
 from app.widgets.dialog import FormDialog, close_button, grow
 from app.widgets.fields import number
+from app.widgets.layouts import hbox, vbox
 from engine.caches import DISK_CACHES, MAX_MEGABYTES, DiskCache, backup_folder, cache_folder
 from engine.logs import log_path
 from engine.plain_text import printable
@@ -70,28 +69,15 @@ class AboutDialog(QDialog):
         self._text = "\n".join(f"{name}: {value}" for name, value in versions())
         picture = QLabel()
         picture.setPixmap(application_icon().pixmap(64, 64))
-        title = QLabel("Plumbline")
-        title.setProperty("role", "title")
+        title = label("Plumbline", "title")
         what = QLabel(
             "Finds bugs in learned action policies\n"
             "and decides whether two domain models mean the same."
         )
-        body = QLabel(self._text)
-        body.setProperty("role", "muted")
-        body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        words = QVBoxLayout()
-        for widget in (title, what, body):
-            words.addWidget(widget)
-        words.setSpacing(12)
-        top = QHBoxLayout()
-        top.setSpacing(20)
-        top.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
-        top.addLayout(words)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 20, 20, 16)
-        layout.setSpacing(16)
-        layout.addLayout(top)
-        layout.addWidget(self._buttons())
+        body = label(self._text, "muted", selectable=True)
+        words = vbox(title, what, body, spacing=12)
+        top = hbox((picture, 0, Qt.AlignmentFlag.AlignTop), words, spacing=20)
+        vbox(top, self._buttons(), parent=self, spacing=16, margins=(20, 20, 20, 16))
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = close_button(self)
@@ -127,18 +113,19 @@ class CachesDialog(QDialog):
             "is safe; without backups, a lost workspace cannot be restored.",
             role="",
         )
-        place = QLabel(str(cache_folder()))
-        place.setProperty("role", "muted")
-        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        place = label(str(cache_folder()), "muted", selectable=True)
         self.problem = paragraph(role="bad")
         self.problem.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 20, 20, 16)
-        layout.setSpacing(12)
-        layout.addWidget(what)
-        layout.addLayout(self._grid())
-        for widget in (self.problem, place, close_button(self)):
-            layout.addWidget(widget)
+        vbox(
+            what,
+            self._grid(),
+            self.problem,
+            place,
+            close_button(self),
+            parent=self,
+            spacing=12,
+            margins=(20, 20, 20, 16),
+        )
         self._work("Measure caches", measure_caches)
 
     def done(self, result: int) -> None:
@@ -154,8 +141,7 @@ class CachesDialog(QDialog):
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(0, 1)
         for column, caption in enumerate(CAPTIONS):
-            heading = QLabel(caption)
-            heading.setProperty("role", "muted")
+            heading = label(caption, "muted")
             grid.addWidget(heading, 0, column)
         for row, cache in enumerate(DISK_CACHES, start=1):
             for column, widget in enumerate(self._row(cache)):
@@ -168,8 +154,7 @@ class CachesDialog(QDialog):
         size.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         size.setAccessibleName(f"Size of the cache: {cache.holds}")
         limit = number(0, MAX_MEGABYTES)
-        limit.setObjectName(f"cache-limit-{cache.name}")
-        limit.setAccessibleName(f"Limit of the cache: {cache.holds}")
+        describe(limit, f"cache-limit-{cache.name}", f"Limit of the cache: {cache.holds}")
         limit.setSuffix(" MB")
         limit.setSingleStep(100)
         limit.setValue(cache.limit_megabytes())
@@ -201,8 +186,8 @@ class CachesDialog(QDialog):
     @Slot(object)
     def _show_sizes(self, sizes: Sizes) -> None:
         self.problem.hide()
-        for label, size in zip(self.sizes, sizes, strict=True):
-            label.setText(f"{size / 1e6:,.1f} MB")
+        for shown, size in zip(self.sizes, sizes, strict=True):
+            shown.setText(f"{size / 1e6:,.1f} MB")
 
     @Slot(object)
     def _show_failure(self, failure: Failure) -> None:

@@ -10,15 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QMainWindow,
-    QMessageBox,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QWidget
 
 from app.services.context import Context
 from app.services.document import Document
@@ -28,12 +20,12 @@ from app.services.messages import Messages
 from app.services.settings import Settings
 from app.services.theme import Theme
 from app.shell.menus import Menus
-from app.shell.pages import PAGES, PageEntry
-from app.shell.rail import Rail
+from app.shell.pages import PAGES, PageEntry, Rail
 from app.shell.workspace_notices import WorkspaceNotices
 from app.widgets.banner import BannerArea
 from app.widgets.job_strip import JobStrip
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, vbox
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.plain_text import printable
@@ -182,6 +174,12 @@ class MainWindow(QMainWindow):
 
         CachesDialog(self.context, self).open()
 
+    @Slot()
+    def close_anyway(self) -> None:
+        """Close without a question, as soon as all jobs have stopped."""
+        self._may_close = True
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         if not self._may_close and (reasons := self._reasons_to_stay()):
             event.ignore()
@@ -213,16 +211,9 @@ class MainWindow(QMainWindow):
         self._rail = Rail(self.pages, theme)
         self._rail.chosen.connect(self.show_page)
         self._stack = QStackedWidget()
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(BannerArea(self.context.messages, theme))
-        right.addWidget(self._stack, 1)
+        right = vbox(BannerArea(self.context.messages, theme), (self._stack, 1), spacing=0)
         center = QWidget()
-        layout = QHBoxLayout(center)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._rail)
-        layout.addLayout(right, 1)
+        hbox(self._rail, (right, 1), parent=center, spacing=0)
         self.setCentralWidget(center)
         path = ElidedLabel(short_path(self.context.document.path))
         path.setToolTip(str(self.context.document.path))
@@ -265,13 +256,8 @@ class MainWindow(QMainWindow):
         stay = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
         stay.setObjectName("close-no")
         box.setDefaultButton(stay)
-        box.accepted.connect(self._close_anyway)
+        box.accepted.connect(self.close_anyway)
         box.open()
-
-    @Slot()
-    def _close_anyway(self) -> None:
-        self._may_close = True
-        self.close()
 
     def _stop_then_close(self) -> None:
         self._may_close = True

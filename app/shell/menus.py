@@ -85,10 +85,7 @@ class Menus(QObject):
         self._recent.aboutToShow.connect(self._fill_recent)
         examples = menu.addMenu("Open &example")
         for name in example_names():
-            self._add(
-                examples,
-                Entry(f"example-{name}", example_title(name), self._example(name)),
-            )
+            self._add(examples, Entry(f"example-{name}", example_title(name), self._example(name)))
         self._add(
             menu,
             None,

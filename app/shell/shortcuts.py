@@ -7,19 +7,11 @@ from itertools import combinations_with_replacement, pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QMenu, QScrollArea, QWidget
 
-from app.widgets.builders import heading
+from app.widgets.builders import describe, heading, label
 from app.widgets.dialog import close_button
+from app.widgets.layouts import hbox, vbox
 from app.widgets.page import Page
 
 COLUMNS = 3
@@ -72,24 +64,15 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle("Shortcuts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         content = QWidget()
-        columns = QHBoxLayout(content)
-        columns.setSpacing(40)
-        for part in in_columns([group for group in groups if group[1]], COLUMNS):
-            column = QVBoxLayout()
-            column.setSpacing(16)
-            for group in part:
-                column.addWidget(_sheet(group))
-            column.addStretch(1)
-            columns.addLayout(column)
+        parts = in_columns([group for group in groups if group[1]], COLUMNS)
+        columns = [vbox(*map(_sheet, part), 1, spacing=16) for part in parts]
+        hbox(*columns, parent=content, spacing=40, margins=None)
         scroll = QScrollArea()
-        scroll.setObjectName("shortcut-list")
-        scroll.setAccessibleName("Shortcuts")
+        describe(scroll, "shortcut-list", "Shortcuts")
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setWidget(content)
-        layout = QVBoxLayout(self)
-        layout.addWidget(scroll)
-        layout.addWidget(close_button(self))
+        vbox(scroll, close_button(self), parent=self, margins=None)
         hint = content.sizeHint()
         self.resize(hint.width() + 64, min(hint.height() + 96, 780))
 
@@ -121,7 +104,5 @@ def _sheet(group: Group) -> QWidget:
     grid.addWidget(heading(title), 0, 0, 1, 2)
     for row, (text, keys) in enumerate(lines, start=1):
         grid.addWidget(QLabel(text), row, 0)
-        label = QLabel(keys)
-        label.setProperty("role", "muted")
-        grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(label(keys, "muted"), row, 1, Qt.AlignmentFlag.AlignRight)
     return sheet

@@ -5,18 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QSplitter,
     QStackedLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,12 +20,11 @@ from app.models.table_model import Column, TableModel
 from app.services.context import Context
 from app.services.messages import Message
 from app.services.reader import LatestQuery
-from app.widgets.builders import action, button
-from app.widgets.divisions import remember_division
+from app.widgets.builders import action, button, describe, label
 from app.widgets.empty_state import EmptyState
+from app.widgets.layouts import hbox, pane, remember_division, vsplit
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
-from engine.errors import PlumblineError
 from engine.workspace.rows import LogRow
 
 LEVELS = ("info", "warning", "error")
@@ -104,7 +99,8 @@ class LogPage(Page):
         self._of_workspace = 0
         """How many entries of the workspace are shown already."""
         self._is_read = False
-        self._query = LatestQuery(context.document.reader, self, self._on_rows, self._on_failed)
+        failed = context.messages.failure("Cannot read the log")
+        self._query = LatestQuery(context.document.reader, self, self._on_rows, failed)
         self.model: TableModel[LogEntry] = TableModel(COLUMNS, context.theme, self)
         self._make_controls()
         self._make_table()
@@ -123,21 +119,16 @@ class LogPage(Page):
 
     def _make_controls(self) -> None:
         self.level = QComboBox()
-        self.level.setObjectName("log-level")
-        self.level.setAccessibleName("Level")
+        describe(self.level, "log-level", "Level")
         for text, level in zip(_LEVEL_TEXTS, LEVELS, strict=True):
             self.level.addItem(text, level)
         self.words = QLineEdit()
-        self.words.setObjectName("log-words")
-        self.words.setAccessibleName("Filter log")
+        describe(self.words, "log-words", "Filter log")
         self.words.setPlaceholderText("Filter log")
         self.words.setClearButtonEnabled(True)
-        self.count = QLabel()
-        self.count.setProperty("role", "muted")
+        self.count = label(role="muted")
         self.follow = QCheckBox("Follow")
-        self.follow.setObjectName("log-follow")
-        self.follow.setAccessibleName("Follow")
-        self.follow.setToolTip("Keep the newest entry visible")
+        describe(self.follow, "log-follow", "Follow", "Keep the newest entry visible")
         self.follow.setChecked(True)
         self.copy = button("Copy", "log-copy", "Copy the selected entries, or all of them")
         self._find = action(self, "Filter log", self._focus_words, "Ctrl+F")
@@ -155,29 +146,16 @@ class LogPage(Page):
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.copy.clicked.connect(self.table.copy_tsv)
         self.details = QPlainTextEdit()
-        self.details.setObjectName("log-details")
-        self.details.setAccessibleName("Details of the selected entry")
+        describe(self.details, "log-details", "Details of the selected entry")
         self.details.setPlaceholderText("Select an entry to see its details")
         self.details.setReadOnly(True)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setSpacing(8)
-        bar.addWidget(self.level)
-        bar.addWidget(self.words, 1)
-        for widget in (self.count, self.follow, self.copy):
-            bar.addWidget(widget)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.table)
-        split.addWidget(self.details)
-        split.setStretchFactor(0, 1)
-        split.setSizes([600, _DETAILS_HEIGHT])
+        bar = hbox(self.level, (self.words, 1), self.count, self.follow, self.copy, spacing=8)
+        sizes = 600, _DETAILS_HEIGHT
+        split = vsplit(self.table, self.details, stretch=(1,), sizes=sizes, collapsible=True)
         remember_division(split, "log-details", self.context.settings)
-        full = QWidget()
-        layout = QVBoxLayout(full)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.addLayout(bar)
-        layout.addWidget(split, 1)
+        full = pane(bar, (split, 1), margins=(16, 12, 16, 12))
         text = "Campaign events, warnings and errors appear here."
         empty = EmptyState(self.context.theme, "log", "No entries yet", text)
         self._stack = QStackedLayout(self)
@@ -196,9 +174,6 @@ class LogPage(Page):
         self._is_read = True
         self._of_workspace += len(rows)  # no query for it is under way
         self._add(list(map(LogEntry.of_workspace, rows)))
-
-    def _on_failed(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Cannot read the log: {error}")
 
     @Slot(object)
     def _on_posted(self, message: Message) -> None:

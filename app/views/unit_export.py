@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QRadioButton, QWidget
 
 from app.services.context import Context
 from app.services.folders import last_folder, show_in_desktop
-from app.widgets.builders import paragraph
+from app.widgets.builders import describe, paragraph
 from app.widgets.dialog import FormDialog
 from app.widgets.fields import choice
+from app.widgets.layouts import vbox
 from engine.campaign.exchange import FORMATS, Exported
 from engine.report.words import count_text
 from engine.usecases.export import export_unit_file
@@ -99,21 +100,16 @@ class UnitExportDialog(FormDialog):
         self.unit = choice({row.id: unit_text(row) for row in units})
         for number, row in enumerate(units):  # `choice` cuts its texts at colons
             self.unit.setItemText(number, unit_text(row))
-        self.unit.setObjectName("export-unit")
-        self.unit.setAccessibleName("Unit")
+        describe(self.unit, "export-unit", "Unit")
         self.unit.setCurrentIndex(max(0, self.unit.findData(unit)))
         self.add_form().addRow("Unit", self.unit)
         self.formats: dict[str, QRadioButton] = {}
         for name, (word, sentence) in FILES.items():
             button = QRadioButton(word)
-            button.setObjectName(f"export-{name}")
-            button.setAccessibleName(f"{word}: {sentence}")
+            describe(button, f"export-{name}", f"{word}: {sentence}")
             about = paragraph(sentence)
             about.setContentsMargins(20, 0, 0, 0)
-            pair = QVBoxLayout()
-            pair.setSpacing(2)
-            pair.addWidget(button)
-            pair.addWidget(about)
+            pair = vbox(button, about, spacing=2)
             self.body.addLayout(pair)
             self.formats[name] = button
         self.formats["pool"].setChecked(True)

@@ -7,17 +7,17 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.services.messages import Action, Message, Messages
 from app.services.theme import Theme
+from app.widgets.builders import describe, label
+from app.widgets.layouts import hbox, vbox
 
 MAX_BANNERS = 3
 """Banners shown at once; the log has all messages."""
@@ -37,9 +37,7 @@ class BannerArea(QWidget):
         super().__init__(parent)
         self.setObjectName("banners")
         self._theme = theme
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(0)
+        self._layout = vbox(parent=self, spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         messages.posted.connect(self.post)
         messages.withdrawn.connect(self.withdraw)
@@ -76,13 +74,11 @@ class Banner(QFrame):
         super().__init__(parent)
         self.message = message
         self._theme = theme
-        self.setObjectName("banner")
-        self.setAccessibleName(f"{message.level}: {message.text}")
+        describe(self, "banner", f"{message.level}: {message.text}")
         self.setProperty("level", message.level)
         self._picture = QLabel()
         self._picture.setFixedWidth(ICON.width())
-        self._text = QLabel(message.text)
-        self._text.setWordWrap(True)
+        self._text = label(message.text, wrap=True)
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._details: QPlainTextEdit | None = None
@@ -109,10 +105,7 @@ class Banner(QFrame):
         self.deleteLater()
 
     def _build(self, message: Message) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self._picture)
-        line.addWidget(self._text, 1)
+        line = hbox(self._picture, (self._text, 1), spacing=8)
         for number, action in enumerate(message.actions):
             line.addWidget(self._action_button(action, number))
         if message.details:
@@ -127,23 +120,19 @@ class Banner(QFrame):
         self._theme.keep_icon(close, "close", "muted")
         close.clicked.connect(self.dismiss)
         line.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 8, 6)
-        layout.addLayout(line)
+        vbox(line, parent=self, margins=(12, 6, 8, 6))
         self._copy.setVisible(message.level != "info")
 
     def _button(self, text: str, name: str, accessible: str) -> QPushButton:
         button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(accessible)
+        describe(button, name, accessible)
         button.setProperty("flat", True)
         return button
 
     def _action_button(self, action: Action, number: int) -> QPushButton:
         text, _ = action
         button = QPushButton(text, self)
-        button.setObjectName(f"banner-action-{number}")
-        button.setAccessibleName(text)
+        describe(button, f"banner-action-{number}", text)
         button.clicked.connect(self._act)
         return button
 
@@ -159,8 +148,7 @@ class Banner(QFrame):
     def _show_details(self, shown: bool) -> None:
         if self._details is None:
             self._details = QPlainTextEdit(self.message.details, self)
-            self._details.setObjectName("banner-text")
-            self._details.setAccessibleName("Details")
+            describe(self._details, "banner-text", "Details")
             self._details.setReadOnly(True)
             self._details.setFont(self._theme.mono_font)
             self._details.setFixedHeight(DETAILS_HEIGHT)

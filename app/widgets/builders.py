@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.services.theme import Theme
+from app.widgets.layouts import vbox
 
 ELLIPSIS = "…"
 """Ends the text of a button or a menu entry that opens a dialog."""
@@ -63,19 +64,30 @@ def describe(widget: QWidget, name: str, title: str, tip: str = "") -> None:
     widget.setToolTip(tip)
 
 
-def heading(text: str, tip: str = "") -> QLabel:
+def label(
+    text: str = "", role: str = "", name: str = "", *, wrap: bool = False, selectable: bool = False
+) -> QLabel:
+    """`role` is its look in the style sheet: title, heading, muted, bad."""
     made = QLabel(text)
-    made.setProperty("role", "heading")
+    made.setProperty("role", role)
+    made.setObjectName(name)
+    made.setWordWrap(wrap)
+    if selectable:
+        made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def heading(text: str, tip: str = "") -> QLabel:
+    made = label(text, "heading")
     made.setToolTip(tip)
     return made
 
 
-def paragraph(text: str = "", role: str = "muted") -> QLabel:
+def paragraph(
+    text: str = "", role: str = "muted", name: str = "", *, selectable: bool = False
+) -> QLabel:
     """Text that wraps."""
-    made = QLabel(text)
-    made.setProperty("role", role)
-    made.setWordWrap(True)
-    return made
+    return label(text, role, name, wrap=True, selectable=selectable)
 
 
 def action(parent: QWidget, text: str, triggered: object, *keys: str, name: str = "") -> QAction:
@@ -89,10 +101,7 @@ def action(parent: QWidget, text: str, triggered: object, *keys: str, name: str 
 def card(title: str) -> tuple[QFrame, QVBoxLayout]:
     frame = QFrame()
     frame.setProperty("card", True)
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(12, 12, 12, 12)
-    layout.setSpacing(8)
-    layout.addWidget(heading(title))
+    layout = vbox(heading(title), parent=frame, spacing=8, margins=12)
     return frame, layout
 
 

@@ -28,6 +28,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import describe
 
 _VARIABLE = ("#7A3E9D", "#CBA6F7")  # a hue of its own: no token of the theme means a variable
 _CONNECTIVES = "define|domain|problem|and|or|not|imply|forall|exists|when|either|increase|assign"
@@ -101,8 +102,7 @@ class Mark:
 class CodeView(QPlainTextEdit):
     def __init__(self, theme: Theme, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        describe(self, name, title)
         self.setReadOnly(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QPushButton, QWidget
 
-from app.widgets.builders import describe, paragraph
+from app.widgets.builders import describe, label, paragraph
+from app.widgets.layouts import vbox
 
 WIDTH = 68  # characters
 
@@ -28,14 +21,9 @@ class FormDialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(WIDTH * self.fontMetrics().averageCharWidth())
-        self.heading = QLabel(title)
-        self.heading.setProperty("role", "title")
+        self.heading = label(title, "title")
 
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(16, 16, 16, 16)
-        self.body.setSpacing(12)
-        self.body.addWidget(self.heading)
-        self.body.addWidget(paragraph(about))
+        self.body = vbox(self.heading, paragraph(about), parent=self, spacing=12, margins=16)
 
     def add_form(self) -> QFormLayout:
         form = QFormLayout()
@@ -48,12 +36,10 @@ class FormDialog(QDialog):
         """Return the button that accepts; it shows `text` and is read out as `title`."""
         box = QDialogButtonBox()
         accept = box.addButton(text, QDialogButtonBox.ButtonRole.AcceptRole)
-        accept.setObjectName(f"{self._name}-go")
-        accept.setAccessibleName(title)
+        describe(accept, f"{self._name}-go", title)
         accept.setProperty("primary", True)
         cancel = box.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        cancel.setObjectName(f"{self._name}-cancel")
-        cancel.setAccessibleName("Cancel")
+        describe(cancel, f"{self._name}-cancel", "Cancel")
         box.accepted.connect(self.accept)
         box.rejected.connect(self.reject)
         self.body.addWidget(box)

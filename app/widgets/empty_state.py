@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import describe, paragraph
+from app.widgets.layouts import hbox, vbox
 
 WIDTH = 480
 ICON = QSize(48, 48)
@@ -34,21 +36,20 @@ class EmptyState(QWidget):
         self.title = _centered(title, "title")
         self.text = _centered(text, "muted")
         self.button = QPushButton(action_text)
-        self.button.setObjectName("empty-action")
-        self.button.setAccessibleName(action_text or title)
+        describe(self.button, "empty-action", action_text or title)
         self.button.setProperty("primary", True)
         self.button.setVisible(bool(action_text))
         self.button.clicked.connect(self._act)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(8)
-        layout.addStretch(2)
-        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout = vbox(
+            2,
+            (self._picture, 0, Qt.AlignmentFlag.AlignHCenter),
+            parent=self,
+            spacing=8,
+            margins=None,
+        )
         for label in (self.title, self.text):
             # Aligned by itself, a label that wraps would not get the height it needs.
-            row = QHBoxLayout()
-            row.addStretch(1)
-            row.addWidget(label)
-            row.addStretch(1)
+            row = hbox(1, label, 1)
             layout.addLayout(row)
         layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(3)
@@ -67,9 +68,7 @@ class EmptyState(QWidget):
 
 
 def _centered(text: str, role: str) -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", role)
-    label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-    label.setWordWrap(True)
-    label.setFixedWidth(WIDTH)
-    return label
+    made = paragraph(text, role)
+    made.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    made.setFixedWidth(WIDTH)
+    return made

@@ -7,15 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
-    QHBoxLayout,
-    QLineEdit,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+
+from app.widgets.layouts import hbox
 
 NO_LIMIT = "no limit"
 MAX_NUMBER = 10**9
@@ -50,11 +44,7 @@ class LimitField(QWidget):
         self._number: float = usual  # kept while there is no limit
         box.setGroupSeparatorShown(True)
         box.setAccelerated(True)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self.tick)
-        layout.addWidget(box, 1)
+        hbox(self.tick, (box, 1), parent=self, spacing=6)
         self.setFocusProxy(self.tick)
         self.tick.toggled.connect(self._toggle)
         box.valueChanged.connect(self._edit)
@@ -64,7 +54,7 @@ class LimitField(QWidget):
         return self.box.value() if self.tick.isChecked() else None
 
     def setValue(self, value: float | None) -> None:  # noqa: N802  as its siblings call it
-        self._number = self._number if value is None else value
+        self._number = self._number if value is None else min(value, self.box.maximum())
         self.tick.setChecked(value is not None)
         self._show()
 
@@ -168,8 +158,10 @@ def show_value(widget: QWidget, value: Any) -> None:
         case QCheckBox():
             widget.setChecked(value)
         case QComboBox():
-            widget.setCurrentIndex(widget.findData(value))
-        case QSpinBox() | QDoubleSpinBox() | LimitField():
+            widget.setCurrentIndex(max(0, widget.findData(value)))  # it may be from elsewhere
+        case QSpinBox() | QDoubleSpinBox():
+            widget.setValue(min(value, widget.maximum()))  # Qt refuses what exceeds its numbers
+        case LimitField():
             widget.setValue(value)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from app.widgets.layouts import hbox
 
 SPACE = 8
 
@@ -17,18 +19,9 @@ class Header(QWidget):
     ) -> None:
         """The last of the `words` takes the room that is left."""
         super().__init__(parent)
-        self._parts = QHBoxLayout(), QHBoxLayout()
-        for part, widgets in zip(self._parts, (words, buttons), strict=True):
-            part.setSpacing(SPACE)
-            for widget in widgets:
-                part.addWidget(widget)
-        self._parts[0].setStretch(len(words) - 1, 1)
-        self._parts[1].addStretch(1)
-        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(SPACE)
-        self._box.addLayout(self._parts[0], 1)
-        self._box.addLayout(self._parts[1])
+        *first, last = words
+        self._parts = hbox(*first, (last, 1), spacing=SPACE), hbox(*buttons, 1, spacing=SPACE)
+        self._box = hbox((self._parts[0], 1), self._parts[1], parent=self, spacing=SPACE)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
         """It can be as narrow as the wider of both."""

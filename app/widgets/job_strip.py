@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from app.services.jobs import Job, Jobs, in_words
 from app.services.theme import Theme
+from app.widgets.builders import describe, label
+from app.widgets.layouts import hbox
 from app.widgets.progress import show_running
 
 MAX_SHOWN_JOBS = 2
@@ -32,19 +26,13 @@ class JobStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._jobs, self._theme = jobs, theme
         self._items: dict[Job, JobItem] = {}
-        self._idle = QLabel("No jobs running")
-        self._idle.setProperty("role", "muted")
+        self._idle = label("No jobs running", "muted")
         self._more = QPushButton(self)
-        self._more.setObjectName("jobs-more")
-        self._more.setAccessibleName("All running jobs")
+        describe(self._more, "jobs-more", "All running jobs")
         self._more.setProperty("flat", True)
         self._more.setMenu(QMenu(self))
         self._more.menu().aboutToShow.connect(self._fill_menu)
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 4, 0)
-        self._layout.setSpacing(16)
-        self._layout.addWidget(self._idle)
-        self._layout.addWidget(self._more)
+        self._layout = hbox(self._idle, self._more, parent=self, spacing=16, margins=(0, 0, 4, 0))
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MILLISECONDS)
         self._timer.timeout.connect(self._refresh)
@@ -98,25 +86,22 @@ class JobItem(QWidget):
         self._job = job
         self._title = QLabel(job.title)
         self._bar = QProgressBar()
-        self._bar.setObjectName("job-progress")
-        self._bar.setAccessibleName(f"Progress of {job.title}")
+        describe(self._bar, "job-progress", f"Progress of {job.title}")
         self._bar.setFixedSize(BAR)
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 0)
-        self._state = QLabel()
-        self._state.setProperty("role", "muted")
+        self._state = label(role="muted")
         self._stop = QPushButton("Stop", self)
-        self._stop.setObjectName("job-stop")
-        self._stop.setAccessibleName(f'Stop "{job.title}"')
-        self._stop.setToolTip(f'Stop "{job.title}" and keep the results so far')
+        describe(
+            self._stop,
+            "job-stop",
+            f'Stop "{job.title}"',
+            f'Stop "{job.title}" and keep the results so far',
+        )
         self._stop.setProperty("flat", True)
         theme.keep_icon(self._stop, "stop")
         self._stop.clicked.connect(self._stop_job)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        for widget in (self._title, self._bar, self._state, self._stop):
-            layout.addWidget(widget)
+        hbox(self._title, self._bar, self._state, self._stop, parent=self, spacing=8)
         job.progressed.connect(self.refresh)
         job.paused.connect(self.refresh)
         self.refresh()

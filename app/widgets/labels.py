@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import label
+from app.widgets.layouts import hbox
 from engine.plain_text import printable
 from engine.report.policy_text import Verdict
 
@@ -21,10 +23,14 @@ class ElidedLabel(QLabel):
         self,
         text: str = "",
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
-        parent: QWidget | None = None,
+        *,
+        role: str = "",
+        name: str = "",
     ) -> None:
-        super().__init__(text, parent)
+        super().__init__(text)
         self._mode = mode
+        self.setProperty("role", role)
+        self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setToolTip(text)
 
@@ -50,13 +56,8 @@ class VerdictLine(QWidget):
         self._theme = theme
         self._icon, self._token = "", "muted"
         self._sign = QLabel()
-        self.words = QLabel()
-        self.words.setWordWrap(True)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.words, 1)
+        self.words = label(wrap=True, selectable=True)
+        hbox((self._sign, 0, Qt.AlignmentFlag.AlignTop), (self.words, 1), parent=self)
         theme.changed.connect(self._show_sign)
         self._show_sign()
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import heading, paragraph
+from app.widgets.layouts import hbox, vbox
 
 _ICON = QSize(20, 20)
 
@@ -21,22 +23,16 @@ class LinkCard(QPushButton):
         self.setToolTip(text)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self._picture = QLabel()
-        head = QLabel(title)
-        head.setProperty("role", "heading")
-        body = QLabel(text)
-        body.setWordWrap(True)
+        head, body = heading(title), paragraph(text)
         body.setAlignment(Qt.AlignmentFlag.AlignTop)
-        body.setProperty("role", "muted")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(head)
-        words.addWidget(body)
-        words.addStretch(1)
-        self._content = layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(12)
-        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(words, 1)
+        words = vbox(head, body, 1, spacing=2)
+        self._content = hbox(
+            (self._picture, 0, Qt.AlignmentFlag.AlignTop),
+            (words, 1),
+            parent=self,
+            spacing=12,
+            margins=(12, 8, 12, 8),
+        )
         for label in (self._picture, head, body):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         theme.changed.connect(self._show_icon)

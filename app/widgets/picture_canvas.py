@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.services.theme import Theme
+from app.widgets.builders import describe
 from app.widgets.scene_painter import ScenePainter, between, scene_image, theme_painter
 from engine.pictures.scene import Box, Item, Scene
 
@@ -58,8 +59,7 @@ class PictureCanvas(QGraphicsView):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName("Picture of the state")
+        describe(self, name, "Picture of the state")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)

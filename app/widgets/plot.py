@@ -16,17 +16,11 @@ import pyqtgraph as pg
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QBuffer, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QImage, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QMenu,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.services.theme import Theme
-from app.widgets.builders import heading
+from app.widgets.builders import describe, heading
+from app.widgets.layouts import hbox, vbox
 from app.widgets.plot_series import POINT_SIZE, Curve, Drawing, Points, floats
 from engine.files import write_bytes
 from engine.plain_text import plain_cell
@@ -68,8 +62,7 @@ class Plot(QWidget):
         `from_zero` the y axis begins at zero, so that small differences look small.
         """
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        describe(self, name, title)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.title, self.axes = title, axes
         self._theme = theme
@@ -119,16 +112,9 @@ class Plot(QWidget):
     def _lay_out(self) -> None:
         self.export_button = self._make_export_button()
         self._theme.keep_icon(self.export_button, "export", "muted")
-        self.header = QHBoxLayout()  # views may add widgets of their own
-        self.header.setSpacing(8)
-        self.header.addWidget(heading(self.title))
-        self.header.addStretch(1)
-        self.header.addWidget(self.export_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(self.header)
-        layout.addWidget(self.canvas, 1)
+        # Views may add widgets of their own.
+        self.header = hbox(heading(self.title), 1, self.export_button, spacing=8)
+        vbox(self.header, (self.canvas, 1), parent=self, spacing=4)
 
     def set_curves(self, curves: Sequence[Curve]) -> None:
         self._curves = tuple(curves)
@@ -328,9 +314,12 @@ class Plot(QWidget):
 
     def _make_export_button(self) -> QToolButton:
         button = QToolButton()
-        button.setObjectName(f"{self.objectName()}-export")
-        button.setAccessibleName(f"Export {self.title}")
-        button.setToolTip("Save the plot as an image or its values as CSV")
+        describe(
+            button,
+            f"{self.objectName()}-export",
+            f"Export {self.title}",
+            "Save the plot as an image or its values as CSV",
+        )
         button.setAutoRaise(True)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")

@@ -167,10 +167,7 @@ def theme_painter(theme: Theme) -> ScenePainter:
 
 
 def scene_image(
-    scene: Scene,
-    painter_of: ScenePainter,
-    scale: float = IMAGE_SCALE,
-    part: QRectF | None = None,
+    scene: Scene, painter_of: ScenePainter, scale: float = IMAGE_SCALE, part: QRectF | None = None
 ) -> QImage:
     """A scene, or a part of it, as an image, on its paper."""
     part = part or QRectF(0, 0, scene.width, scene.height)

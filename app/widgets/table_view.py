@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -42,6 +43,7 @@ from PySide6.QtWidgets import (
 
 from app.models.table_model import ASCENDING, DESCENDING, SortableModel, SortKeys
 from app.services.settings import Settings
+from app.widgets.builders import describe
 from app.widgets.elision import Elider, Index, end_cut, middle_cut, texts_near
 from engine.plain_text import plain_cell
 
@@ -108,12 +110,11 @@ class GroupedHeader(QHeaderView):
                 yield title, list(members)
 
 
-CUTS = {
-    Qt.TextElideMode.ElideMiddle: middle_cut,
-    Qt.TextElideMode.ElideRight: end_cut,
-}
+CUTS = {Qt.TextElideMode.ElideMiddle: middle_cut, Qt.TextElideMode.ElideRight: end_cut}
 ROW_HEIGHT = 26
 PADDING = 10
+_MARKUP = re.compile(r"[\\`*\[<|]")
+"""What Markdown would obey in a cell."""
 
 
 class TableView(QTableView):
@@ -125,8 +126,7 @@ class TableView(QTableView):
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         """`name` is the object's and the settings' name, `title` what screen readers say."""
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        describe(self, name, title)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -213,7 +213,7 @@ class TableView(QTableView):
 
     @Slot()
     def copy_markdown(self) -> None:
-        head, *rows = [[cell.replace("|", "\\|") for cell in row] for row in self._cells()]
+        head, *rows = [[_MARKUP.sub(r"\\\g<0>", cell) for cell in row] for row in self._cells()]
         lines = [head, ["---"] * len(head), *rows]
         text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         QGuiApplication.clipboard().setText(text)
@@ -332,6 +332,15 @@ class TableView(QTableView):
         model = self.model()
         if hasattr(model, "sort_by"):
             cast("SortableModel", model).sort_by([key for key in keys if key[0] < count])
+            self._show_arrows()
+
+    def _show_arrows(self) -> None:
+        """Make columns that are sorted by wide enough for their title with its arrow."""
+        header = self.horizontalHeader()
+        for column, _ in cast("SortableModel", self.model()).sort_keys:
+            if not header.isSectionHidden(column):
+                width = max(header.sectionSize(column), header.sectionSizeHint(column))
+                header.resizeSection(column, width)
 
     @Slot(QPoint)
     def _show_column_menu(self, place: QPoint) -> None:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QWidget
+
+from app.widgets.builders import describe, label
+from app.widgets.layouts import hbox, vbox
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 MIN_ROW_HEIGHT = 20
@@ -27,26 +22,17 @@ class TickList(QWidget):
         super().__init__(parent)
         self._barred: dict[str, str] = {}
         self.all = QCheckBox(title)
-        self.all.setObjectName(f"{name}-all")
-        self.all.setAccessibleName(f"All {title.lower()}")
+        describe(self.all, f"{name}-all", f"All {title.lower()}")
         self.all.setTristate(True)
         self.all.clicked.connect(self._tick_all)
-        self._count = QLabel()
-        self._count.setProperty("role", "muted")
+        self._count = label(role="muted")
         self.list = QListWidget()
-        self.list.setObjectName(name)
-        self.list.setAccessibleName(title)
+        describe(self.list, name, title)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setSpacing(1)
         self.list.itemChanged.connect(self._on_item_changed)
-        top = QHBoxLayout()
-        top.addWidget(self.all)
-        top.addWidget(self._count, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.list)
+        top = hbox(self.all, (self._count, 1))
+        vbox(top, self.list, parent=self, spacing=4)
 
     def set_names(self, names: Sequence[str], text: Callable[[str], str] = str) -> None:
         """Set the names; unticked ones stay unticked, new ones are ticked."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import UsageError
+from engine.errors import UsageError, WorkspaceError
 from engine.files import SAS_SUFFIX, write_text
 from engine.fuzzing.bugs_file import FAILS, BugRecord, write_bugs
 from engine.fuzzing.pool_file import PoolEntry, count_states, write_pool
@@ -15,7 +15,7 @@ from engine.policies.policy import NO_ACTION
 from engine.task.sas import write_sas
 from engine.task.successors import successor
 from engine.task.task import Task
-from engine.verify.claims import FAILED, require_fit
+from engine.verify.claims import FAILED, is_state_of, require_fit
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import UnitRow
 
@@ -40,6 +40,11 @@ def pool_text(store: WorkspaceReader, unit: UnitRow) -> str:
     entries = [
         PoolEntry(row.state, row.reference, len(row.walk), row.walk) for row in store.pool(unit.id)
     ]
+    if not all(is_state_of(task, entry.state) for entry in entries):
+        raise WorkspaceError(
+            f"unit {unit.id} is damaged: a tested state does not belong to its task",
+            hint="restore a backup",
+        )
     if entries and entries[0].state != task.init:
         moved = (replace(entry, reference=_later(entry.reference)) for entry in entries)
         entries = [PoolEntry(task.init), *moved]

@@ -7,6 +7,7 @@ stored.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +26,7 @@ from engine.workspace.workspace import Workspace, campaign_key
 
 
 def read_file(path: str) -> File:
-    if Path(path).exists() and not Path(path).is_file():  # reading a pipe could block forever
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe could block forever
         raise UnreadableFileError("cannot be read: it is not a regular file", Location.of(path))
     try:
         content = Path(path).read_bytes()

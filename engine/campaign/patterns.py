@@ -37,7 +37,7 @@ class PatternBugs:
 
 
 class _Group:
-    """What is told of the bugs of a pattern, gathered while they are read one by one."""
+    """What a pattern shows of its bugs, gathered while they are read one by one."""
 
     def __init__(self) -> None:
         self.bugs = array("q")

@@ -7,6 +7,7 @@ number are the checkpoints of one training, hence a portfolio and not many polic
 from __future__ import annotations
 
 import ast
+import os
 import re
 import struct
 from collections import defaultdict
@@ -74,7 +75,7 @@ def recognize_all(paths: Iterable[str | Path]) -> Found:
     items: list[Recognized] = []
     portfolio: list[str] = []
     for path in map(Path, paths):
-        if path.is_dir():
+        if os.path.isdir(path):
             inside = [item for item in map(recognize_file, _files(path)) if _is_meant(item)]
             checkpoints = _checkpoints(inside)
             portfolio += checkpoints
@@ -120,7 +121,7 @@ def recognize_file(path: str | Path) -> Recognized:
 
 def _better_left_alone(file: Path) -> str:
     """Return why a file must not be opened, or an empty string."""
-    if file.exists() and not file.is_file():  # reading a pipe could block forever
+    if os.path.exists(file) and not os.path.isfile(file):  # reading a pipe could block forever
         return "it is not a regular file"
     return "it belongs to a database" if file.name.endswith(ENDINGS) else ""
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 
-from engine.commands.arguments import (
-    add_limits,
-    add_state_argument,
-    add_task_argument,
-    count,
-    kernel_progress,
-    load_task_argument,
-    seconds_left,
-)
+from engine.commands.arguments import kernel_progress, load_task_argument, seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.records.config import Factorization
 from engine.records.localization import StepVerdict
@@ -36,44 +29,35 @@ _CODES = {
 }
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.task()
+    options.text(
         "--action",
+        '"(NAME ARGUMENTS)"',
+        "action to check, or #N for the operator with this number",
         required=True,
-        metavar='"(NAME ARGUMENTS)"',
-        help="action to check, or #N for the operator with this number",
     )
-    add_state_argument(parser, "state in which the action is taken")
-    parser.add_argument(
+    options.state("state in which the action is taken")
+    options.choice(
         "--algorithm",
-        choices=ALGORITHMS,
-        default="aoca",
-        help="one search (default), several one after the other (sms) or in parallel (pms), or "
+        ALGORITHMS,
+        "aoca",
+        "one search (default), several one after the other (sms) or in parallel (pms), or "
         "dominance",
     )
-    parser.add_argument(
-        "--heuristic",
-        choices=HEURISTICS,
-        default="lmcut",
-        help="heuristic of the searches (default: %(default)s)",
-    )
-    parser.add_argument("--solvable", action="store_true", help="assume that the state has a plan")
-    parser.add_argument(
-        "--plan-cost", type=count, metavar="C", help="cost of a known plan from the state"
-    )
-    parser.add_argument(
+    options.choice("--heuristic", HEURISTICS, "lmcut", "heuristic of the searches")
+    options.flag("--solvable", "assume that the state has a plan")
+    options.number("--plan-cost", None, "cost of a known plan from the state", metavar="C")
+    options.text(
         "--dominance",
-        metavar="atomic|merged[:TRANSITIONS]",
-        help="try the dominance criteria first (default for --algorithm dominance: atomic)",
+        "atomic|merged[:TRANSITIONS]",
+        "try the dominance criteria first (default for --algorithm dominance: atomic)",
     )
-    parser.add_argument(
-        "--no-greedy",
-        action="store_true",
-        help="run aoca as in the paper, without a greedy search for a first plan",
+    options.flag(
+        "--no-greedy", "run aoca as in the paper, without a greedy search for a first plan"
     )
-    add_limits(parser)
-    parser.epilog = "Exit code 1: the action is not optimal; 3: undecided."
+    options.limits()
+    options.epilog("Exit code 1: the action is not optimal; 3: undecided.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

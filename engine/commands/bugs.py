@@ -5,55 +5,45 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from engine.campaign.patterns import PatternBugs, pattern_bugs, without_witness
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
 from engine.records.codec import to_json
 from engine.records.finding import BugStatus
 from engine.records.localization import RootCause, SchemaCauses, by_schema
 from engine.records.pattern import SHOWN_KEY_LETTERS
 from engine.report.loss_text import row_loss_cell
-from engine.report.pattern_text import counts_text, pattern_title, without_witness_text
+from engine.report.pattern_text import counts_text, pattern_titles, without_witness_text
 from engine.report.words import count_text
 from engine.workspace.filter import KIND_WORDS, Term, parse_terms
 from engine.workspace.rows import Bug, BugRow
 from engine.workspace.workspace import Workspace
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.workspace()
+    options.text(
         "--filter",
+        "TEXT",
+        "list only matching bugs, for example 'gap>5 oracle:aras status:new pool:yes'",
         default="",
-        metavar="TEXT",
-        help="list only matching bugs, for example 'gap>5 oracle:aras status:new pool:yes'",
     )
-    parser.add_argument(
-        "--bug", type=int, action="append", metavar="ID", help="list only this bug; may be repeated"
-    )
-    parser.add_argument(
-        "--root-causes",
-        action="store_true",
-        help="list root causes instead of bugs, grouped by action schema",
-    )
-    parser.add_argument(
+    options.bugs("list only this bug")
+    options.flag("--root-causes", "list root causes instead of bugs, grouped by action schema")
+    options.add(
         "--group",
         choices=("pattern", "family"),
         help="list patterns of mistakes instead of bugs ('plumbline minimize' finds them)",
     )
-    decision = parser.add_argument_group("triage of the bugs given by --bug")
-    decision.add_argument(
-        "--mark", choices=[status.value for status in BugStatus], help="set this status"
-    )
-    decision.add_argument(
-        "--duplicate-of", type=int, metavar="ID", help="mark as duplicates of this bug"
-    )
-    decision.add_argument("--note", metavar="TEXT", help="add this note")
+    triage = options.group("triage of the bugs given by --bug")
+    triage.add("--mark", choices=[status.value for status in BugStatus], help="set this status")
+    triage.number("--duplicate-of", None, "mark as duplicates of this bug", int, "ID")
+    triage.text("--note", "TEXT", "add this note")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -82,8 +72,8 @@ def _document(store: Workspace, terms: Sequence[Term]) -> Iterator[tuple[str, It
     yield "root_causes", (_cause_document(cause) for cause in found), True
     groups = by_schema(_outlines(store.each_root_cause(causes, terms=terms)))
     yield "schemas", (_schema_document(group) for group in groups), True
-    patterns = _patterns(store, terms)
-    yield "patterns", (pattern_document(pattern) for pattern in patterns), True
+    patterns, titles = _patterns(store, terms), pattern_titles(store)
+    yield "patterns", (_pattern_document(item, titles[item.id]) for item in patterns), True
 
 
 def _outlines(causes: Iterable[RootCause]) -> list[RootCause]:
@@ -130,13 +120,13 @@ def _schema_document(group: SchemaCauses) -> dict[str, Any]:
     }
 
 
-def pattern_document(pattern: PatternBugs) -> dict[str, Any]:
+def _pattern_document(pattern: PatternBugs, title: str) -> dict[str, Any]:
     action = pattern.about.action
     return {
         "id": pattern.id,
         "key": pattern.key[:SHOWN_KEY_LETTERS],
         "family": pattern.family,
-        "title": pattern_title(pattern.certificate, pattern.about),
+        "title": title,
         "witness": pattern.witness,
         "bad_action": f"({action})" if action else None,
         "better_actions": [f"({better})" for better in pattern.about.better_actions],
@@ -149,7 +139,7 @@ def pattern_document(pattern: PatternBugs) -> dict[str, Any]:
 
 def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) -> Iterator[str]:
     """Families as headings, each with its patterns; or the patterns alone."""
-    patterns = _patterns(store, terms)
+    patterns, titles = _patterns(store, terms), pattern_titles(store)
     families: dict[str, list[PatternBugs]] = {}
     for pattern in patterns:
         families.setdefault(pattern.family, []).append(pattern)
@@ -157,7 +147,11 @@ def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) 
         bugs = sum(len(pattern.bugs) for pattern in members)
         yield f"{family}: {count_text(bugs, 'bug')}"
         if not by_family:
-            yield from (f"  {_pattern_line(pattern)}" for pattern in members)
+            for item in members:
+                yield (
+                    f"  {item.id}  {titles[item.id]}; witness {item.witness}, "
+                    f"bugs {_list(item.bugs)}"
+                )
     count, causes = store.count_bugs(terms), len(store.root_cause_numbers(terms=terms))
     yield counts_text(count, causes, len(patterns), len(families))
     without = (*terms, *parse_terms("pattern:none"))
@@ -166,11 +160,6 @@ def _pattern_lines(store: Workspace, terms: Sequence[Term], *, by_family: bool) 
     rest = store.count_bugs(without) - sum(bugs for _, bugs in tried)
     if rest:
         yield f"{count_text(rest, 'bug')} without a pattern; run 'plumbline minimize --root-causes'"
-
-
-def _pattern_line(pattern: PatternBugs) -> str:
-    title = pattern_title(pattern.certificate, pattern.about)
-    return f"{pattern.id}  {title}; witness {pattern.witness}, bugs {_list(pattern.bugs)}"
 
 
 def _cause_lines(store: Workspace, terms: Sequence[Term]) -> Iterator[str]:

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
 from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
-from engine.commands.arguments import add_time_limit, positive_megabytes, seconds_left
+from engine.commands.arguments import seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options, between, positive_megabytes
 from engine.errors import (
     ConfigurationError,
     ExitCode,
@@ -40,48 +41,40 @@ MAX_LISTED = 20
 """Units that are not done, listed by name."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "config", nargs="?", type=Path, metavar="CONFIG.toml", help="campaign configuration"
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.path("config", "CONFIG.toml", "campaign configuration", nargs="?")
+    options.path(
         "--init",
+        "FILE",
+        f"write a commented configuration (default: {INIT_FILE}; -: print it) and exit",
         nargs="?",
-        type=Path,
         const=Path(INIT_FILE),
-        metavar="FILE",
-        help=f"write a commented configuration (default: {INIT_FILE}; -: print it) and exit",
     )
-    parser.add_argument("--out", type=Path, metavar="W.plumb", help="workspace for the results")
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="run the remaining units of the campaign in the workspace",
-    )
-    parser.add_argument(
+    options.path("--out", "W.plumb", "workspace for the results")
+    options.flag("--resume", "run the remaining units of the campaign in the workspace")
+    options.text(
         "--executor",
-        default=DEFAULT_EXECUTOR,
-        metavar="WHERE",
-        help="where to run units: local for one process per core of this machine, local:N for N "
+        "WHERE",
+        "where to run units: local for one process per core of this machine, local:N for N "
         "processes, dask:ADDRESS for a Dask cluster (default: %(default)s)",
+        default=DEFAULT_EXECUTOR,
     )
-    parser.add_argument(
-        "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
-    )
-    add_time_limit(parser, "stop after this many seconds; --resume runs the rest")
-    parser.add_argument(
+    options.flag("--fail-on-bugs", "exit with code 1 if bugs are found")
+    options.time_limit("stop after this many seconds; --resume runs the rest")
+    options.number(
         "--memory-limit",
-        type=_unit_megabytes,
-        metavar="MB",
-        help="memory limit of each unit, including its policy; overrides the configuration",
+        None,
+        "memory limit of each unit, including its policy; overrides the configuration",
+        _unit_megabytes,
+        "MB",
     )
-    parser.add_argument(
+    options.number(
         "--seed",
-        type=_seed,
-        metavar="N",
-        help="seed of the random walks; overrides the seeds of the configuration",
+        None,
+        "seed of the random walks; overrides the seeds of the configuration",
+        between(0, 2**32 - 1),
     )
-    parser.epilog = (
+    options.epilog(
         "Exit code 1: bugs were found and --fail-on-bugs was given; 3: units failed, or the time "
         "limit was reached before all were done."
     )
@@ -92,12 +85,6 @@ def _unit_megabytes(text: str) -> int:
     if megabytes < MIN_UNIT_MEGABYTES:
         raise argparse.ArgumentTypeError(f"a unit needs at least {MIN_UNIT_MEGABYTES} MB")
     return megabytes
-
-
-def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < 2**32):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 to 2^32 - 1")
-    return int(text)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import argparse
 from math import inf
-from pathlib import Path
 from typing import Any
 
 from engine.campaign.changes import Change, ComparedBug, PolicyCost
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.usecases.changes import Changes, find_changes
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument(
-        "--before",
-        type=int,
-        metavar="N",
-        help="the earlier campaign (default: the one before --after)",
-    )
-    parser.add_argument(
-        "--after", type=int, metavar="N", help="the later campaign (default: the last one)"
-    )
-    parser.add_argument(
-        "--fail-on-new", action="store_true", help="exit with code 1 if there are new bugs"
-    )
-    parser.epilog = (
+def configure(options: Options) -> None:
+    options.workspace()
+    options.number("--before", None, "the earlier campaign (default: the one before --after)", int)
+    options.number("--after", None, "the later campaign (default: the last one)", int)
+    options.flag("--fail-on-new", "exit with code 1 if there are new bugs")
+    options.epilog(
         "A bug is gone if the later policy costs no more than the best known plan, new if the "
         "earlier policy cost no more, and still there if both cost more. States that only one "
         "campaign tested are listed as not tested. If both campaigns ask only for the goal, "

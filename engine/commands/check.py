@@ -6,17 +6,19 @@ import argparse
 from typing import Any
 
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.pddl import Diagnostic, Domain, Problem, Report, check_files
 from engine.pddl.sexpr import lines_of
+from engine.report.words import count_text
 
 WIDEST_LINE = 120
 """Of a longer source line only the part around the error is shown."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
-    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="problem file")
+def configure(options: Options) -> None:
+    options.domain()
+    options.problem(nargs="?")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -89,19 +91,17 @@ def _summary(report: Report) -> str:
     if report.domain:
         domain = report.domain
         parts.append(
-            f"domain '{domain.name}': {_count(len(domain.types), 'type')}, "
-            f"{_count(len(domain.predicates), 'predicate')}, "
-            f"{_count(len(domain.actions), 'action')}"
+            f"domain '{domain.name}': {count_text(len(domain.types), 'type')}, "
+            f"{count_text(len(domain.predicates), 'predicate')}, "
+            f"{count_text(len(domain.actions), 'action')}"
         )
     if report.problem:
         problem = report.problem
         parts.append(
-            f"problem '{problem.name}': {_count(len(problem.objects), 'object')}, "
-            f"{_count(len(problem.init), 'fact')} in :init"
+            f"problem '{problem.name}': {count_text(len(problem.objects), 'object')}, "
+            f"{count_text(len(problem.init), 'fact')} in :init"
         )
-    found = f"{_count(len(report.errors), 'error')}, {_count(len(report.warnings), 'warning')}"
+    found = (
+        f"{count_text(len(report.errors), 'error')}, {count_text(len(report.warnings), 'warning')}"
+    )
     return "\n".join([*parts, f"ok: {found}" if report.ok else f"not ok: {found}"])
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

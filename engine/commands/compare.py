@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.commands.arguments import add_seed, positive_seconds
 from engine.commands.console import Console
+from engine.commands.options import Options, positive_seconds
 from engine.errors import ExitCode
 from engine.files import read_bytes, write_text
 from engine.records.comparison import CompareOptions, Comparison, EquivalenceVerdict, Parameters
@@ -18,40 +18,31 @@ from engine.usecases.compare import DEFAULT_OPTIONS, compare
 BOTH = "both"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A.pddl", help="a domain")
-    parser.add_argument("second", metavar="B.pddl", help="the other domain")
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.text("first", "A.pddl", "a domain")
+    options.text("second", "B.pddl", "the other domain")
+    options.choice(
         "--parameters",
-        choices=[*DEFAULT_OPTIONS.parameters, BOTH],
-        default=BOTH,
-        help="whether two parameters may stand for the same object: distinct (no), pddl (yes), or "
+        [*DEFAULT_OPTIONS.parameters, BOTH],
+        BOTH,
+        "whether two parameters may stand for the same object: distinct (no), pddl (yes), or "
         "both (default)",
     )
-    parser.add_argument(
+    options.flag(
         "--permute-arguments",
-        action="store_true",
-        help="if the domains are not equivalent, also try predicates with reordered arguments",
+        "if the domains are not equivalent, also try predicates with reordered arguments",
     )
-    parser.add_argument(
-        "--all-macros",
-        action="store_true",
-        help="list all shortest macros of every action, not only one",
-    )
-    parser.add_argument(
+    options.flag("--all-macros", "list all shortest macros of every action, not only one")
+    options.number(
         "--time-limit",
-        type=positive_seconds,
-        default=DEFAULT_OPTIONS.seconds,
-        metavar="S",
-        help="stop after this many seconds (default: %(default)g)",
+        DEFAULT_OPTIONS.seconds,
+        "stop after this many seconds (default: %(default)g)",
+        positive_seconds,
+        "S",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="also write a report to FILE.html or FILE.json"
-    )
-    add_seed(parser, "the states that --verify tries")
-    parser.add_argument(
-        "--verify", action="store_true", help="check the evidence with independent code"
-    )
+    options.path("--out", "FILE", "also write a report to FILE.html or FILE.json")
+    options.seed("the states that --verify tries")
+    options.flag("--verify", "check the evidence with independent code")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from engine import __version__
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, PlumblineError
 from engine.files import resource
 from engine.logs import log_path
@@ -42,8 +43,8 @@ class Check:
     required: bool = True
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Exit code 1: a required component is missing."
+def configure(options: Options) -> None:
+    options.epilog("Exit code 1: a required component is missing.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

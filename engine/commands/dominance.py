@@ -8,13 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.commands.arguments import (
-    add_limits,
-    add_task_argument,
-    load_task_argument,
-    seconds_left,
-)
+from engine.commands.arguments import load_task_argument, seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import DEFAULT_LIMITS, Variant
 from engine.dominance.function import NO_VALUE, DominanceFunction, FactorTable
@@ -27,20 +23,20 @@ SHOWN = 10
 """Entries per factor that the text for people shows."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    add_limits(parser)
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.task()
+    options.limits()
+    options.text(
         "--factors",
+        "atomic|merged[:TRANSITIONS]",
+        "one factor per variable (default), or products of variables of limited size",
         default="atomic",
-        metavar="atomic|merged[:TRANSITIONS]",
-        help="one factor per variable (default), or products of variables of limited size",
     )
-    parser.add_argument(
+    options.choice(
         "--variant",
-        choices=[variant.value for variant in Variant],
-        default=Variant.R.value,
-        help="closure of the tables: a none, b as in the published tool, r strongest (default)",
+        [variant.value for variant in Variant],
+        Variant.R.value,
+        "closure of the tables: a none, b as in the published tool, r strongest (default)",
     )
 
 

@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.commands.arguments import add_time_limit, add_unit_costs, seconds_left
+from engine.commands.arguments import seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options, between
 from engine.errors import ExitCode, UsageError
 from engine.experiments.config_reader import preset_experiment, read_experiment, require_preset
 from engine.experiments.config_writer import preset_text
@@ -28,69 +29,53 @@ from engine.usecases.experiment import run_experiment
 from engine.workspace.workspace import Workspace
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(options: Options) -> None:
     presets = ", ".join(EXPERIMENT_PRESETS)
-    parser.add_argument(
+    options.text(
         "experiment",
+        "PRESET|CONFIG.toml",
+        f"a paper ({presets}), or a configuration file",
         nargs="?",
-        metavar="PRESET|CONFIG.toml",
-        help=f"a paper ({presets}), or a configuration file",
     )
-    parser.add_argument(
+    options.text(
         "--init",
-        metavar="PRESET",
-        help="write the configuration of a paper to PRESET.toml, every setting with its source, "
+        "PRESET",
+        "write the configuration of a paper to PRESET.toml, every setting with its source, "
         "and exit",
     )
-    parser.add_argument("--out", type=Path, metavar="W.plumb", help="workspace for the results")
-    parser.add_argument(
-        "--scale",
-        type=_scale,
-        metavar="N",
-        help="divide pool sizes and limits by N, for a first look",
+    options.path("--out", "W.plumb", "workspace for the results")
+    options.number(
+        "--scale", None, "divide pool sizes and limits by N, for a first look", between(1, 10_000)
     )
-    parser.add_argument(
-        "--resume", action="store_true", help="run the remaining parts of the same experiment"
-    )
-    suites = parser.add_argument_group(
+    options.flag("--resume", "run the remaining parts of the same experiment")
+    suites = options.group(
         "what to run a PRESET on (default: the examples that come with Plumbline)"
     )
-    suites.add_argument(
+    suites.path(
         "--folder",
+        "DIR",
+        "a folder of domains: each has domain.pddl, problems/ and policies; may be repeated",
         action="append",
-        type=Path,
-        metavar="DIR",
-        help="a folder of domains: each has domain.pddl, problems/ and policies; may be repeated",
     )
-    suites.add_argument("--domain", type=Path, metavar="DOMAIN.pddl", help="a domain")
-    suites.add_argument("--problem", nargs="+", metavar="PROBLEM.pddl", help="its problems")
-    suites.add_argument("--policy", nargs="+", metavar="POLICY", help="policies for it")
-    suites.add_argument(
-        "--portfolio", nargs="+", metavar="POLICY", help="policies to compare with, or a folder"
-    )
-    suites.add_argument(
-        "--pairs", type=Path, metavar="SUITE.csv", help="pairs of domain versions (for d-val)"
-    )
-    add_unit_costs(parser)
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of a PRESET (default: 0)")
-    parser.add_argument(
+    suites.path("--domain", "DOMAIN.pddl", "a domain")
+    suites.text("--problem", "PROBLEM.pddl", "its problems", nargs="+")
+    suites.text("--policy", "POLICY", "policies for it", nargs="+")
+    suites.text("--portfolio", "POLICY", "policies to compare with, or a folder", nargs="+")
+    suites.path("--pairs", "SUITE.csv", "pairs of domain versions (for d-val)")
+    options.unit_costs()
+    options.number("--seed", None, "seed of a PRESET (default: 0)", int)
+    options.text(
         "--executor",
-        default=DEFAULT_EXECUTOR,
-        metavar="WHERE",
-        help="where to run: local:N for N processes on this machine, dask:ADDRESS for a Dask "
+        "WHERE",
+        "where to run: local:N for N processes on this machine, dask:ADDRESS for a Dask "
         "cluster (default: %(default)s)",
+        default=DEFAULT_EXECUTOR,
     )
-    add_time_limit(parser, "stop after this many seconds; --resume runs the rest")
-    parser.epilog = (
+    options.time_limit("stop after this many seconds; --resume runs the rest")
+    options.epilog(
         "'plumbline report W.plumb --out DIR/' writes its tables and figures as HTML, CSV, LaTeX, "
         "SVG and PDF. Exit code 3: something failed or is not done yet."
     )
-
-
-def _scale(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 10_000):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 10000")
-    return int(text)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

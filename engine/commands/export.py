@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from engine.campaign.bundle import Bundle, reproduction_document
 from engine.campaign.exchange import FORMATS
 from engine.campaign.reproduction import reproduction_text
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
 from engine.usecases.export import export_bundles, export_unit_file
 
 BUNDLE = "bundle"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument(
-        "--bug",
-        type=int,
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="bugs to export as bundles",
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.workspace()
+    options.text("--bug", "ID", "bugs to export as bundles", type=int, nargs="+", action="extend")
+    options.path(
         "--out",
-        type=Path,
+        "PATH",
+        "folder in which each bug gets a folder, or the file to write",
         required=True,
-        metavar="PATH",
-        help="folder in which each bug gets a folder, or the file to write",
     )
-    parser.add_argument(
+    options.choice(
         "--format",
-        choices=[BUNDLE, *FORMATS],
-        default=BUNDLE,
-        help="bundles of bugs (default), or a file for the reference tools: the pool of a unit, "
+        [BUNDLE, *FORMATS],
+        BUNDLE,
+        "bundles of bugs (default), or a file for the reference tools: the pool of a unit, "
         "its bugs, the policy's decisions on the runs from its bugs, or its task",
     )
-    parser.add_argument(
+    options.number(
         "--unit",
-        type=int,
-        metavar="N",
-        help="unit to export for the reference tools; may be omitted if there is only one",
+        None,
+        "unit to export for the reference tools; may be omitted if there is only one",
+        int,
     )
 
 

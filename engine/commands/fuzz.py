@@ -5,75 +5,41 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
-from pathlib import Path
 
-from engine.commands.arguments import (
-    add_limits,
-    add_seed,
-    add_task_argument,
-    count,
-    load_task_argument,
-    seconds_left,
-)
+from engine.commands.arguments import load_task_argument, seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
 from engine.records.config import Unsolved
 from engine.report.words import complete_text
 from engine.usecases.fuzz import BIASES, BiasOptions, FuzzOptions, fuzz
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    parser.add_argument(
-        "--size", type=int, default=100, metavar="N", help="number of states (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="POOL", help="pool file to write"
-    )
-    parser.add_argument("--policy", metavar="POLICY", help="policy that the bias observes")
-    parser.add_argument(
-        "--bias",
-        choices=BIASES,
-        default="none",
-        help="which states random walks prefer (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--horizon",
-        type=count,
-        default=50,
-        metavar="N",
-        help="policy steps that a bias looks ahead, 0 for whole runs (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--budget",
-        type=count,
-        default=200,
-        metavar="N",
-        help="policy evaluations per walk step, 0 for no limit (default: %(default)s)",
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.task()
+    options.number("--size", 100, "number of states", int)
+    options.path("--out", "POOL", "pool file to write", required=True)
+    options.text("--policy", "POLICY", "policy that the bias observes")
+    options.choice("--bias", BIASES, "none", "which states random walks prefer")
+    options.number("--horizon", 50, "policy steps that a bias looks ahead, 0 for whole runs")
+    options.number("--budget", 200, "policy evaluations per walk step, 0 for no limit")
+    options.choice(
         "--unsolved",
-        choices=[choice.value for choice in Unsolved],
-        default=Unsolved.INSERT_AND_AVOID.value,
-        help="what to do with states on which the policy fails (default: %(default)s)",
+        [choice.value for choice in Unsolved],
+        Unsolved.INSERT_AND_AVOID.value,
+        "what to do with states on which the policy fails",
     )
-    parser.add_argument(
+    options.text(
         "--novelty",
+        "D",
+        "keep only states with a new set of D facts, 0 to keep all (default: %(default)s)",
         type=int,
         choices=(0, 1, 2, 3),
         default=0,
-        metavar="D",
-        help="keep only states with a new set of D facts, 0 to keep all (default: %(default)s)",
     )
-    parser.add_argument(
-        "--walk-length",
-        type=int,
-        default=5,
-        metavar="L",
-        help="maximum length of a walk (default: %(default)s)",
-    )
-    add_seed(parser, "the random walks")
-    add_limits(parser)
+    options.number("--walk-length", 5, "maximum length of a walk", int, "L")
+    options.seed("the random walks")
+    options.limits()
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.usecases.integrate import Integration, integrate, remove_integration
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--remove", action="store_true", help="undo it")
-    parser.epilog = (
+def configure(options: Options) -> None:
+    options.flag("--remove", "undo it")
+    options.epilog(
         "Writes a desktop entry, an icon and a MIME type below $XDG_DATA_HOME (~/.local/share). "
         "Never replaces or removes a file that Plumbline did not write."
     )

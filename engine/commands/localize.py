@@ -10,14 +10,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.commands.arguments import (
-    add_limits,
-    add_seed,
-    add_state_argument,
-    add_unit_costs,
-    count,
-)
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.runs import STEP_LIMIT
 from engine.records.localization import Localization
@@ -38,57 +32,40 @@ from engine.usecases.localize import (
 from engine.workspace.workspace import Workspace
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.text(
         "source",
+        "SOURCE",
+        "a workspace W.plumb; or POLICY DOMAIN.pddl PROBLEM.pddl, or POLICY FILE.sas",
         nargs="+",
-        metavar="SOURCE",
-        help="a workspace W.plumb; or POLICY DOMAIN.pddl PROBLEM.pddl, or POLICY FILE.sas",
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--bug", type=int, action="append", metavar="ID", help="localize this bug; may be repeated"
-    )
-    which.add_argument(
-        "--all", action="store_true", help="localize every bug that has undecided steps"
-    )
-    parser.add_argument(
+    which = options.either()
+    which.bugs("localize this bug")
+    which.flag("--all", "localize every bug that has undecided steps")
+    options.choice(
         "--algorithm",
-        choices=ALGORITHMS,
-        default=DEFAULT_OPTIONS.algorithm,
-        help="bisection of the run (default), or the algorithm that checks each step",
+        ALGORITHMS,
+        DEFAULT_OPTIONS.algorithm,
+        "bisection of the run (default), or the algorithm that checks each step",
     )
-    parser.add_argument(
-        "--heuristic",
-        choices=HEURISTICS,
-        default=DEFAULT_OPTIONS.heuristic,
-        help="heuristic of the searches (default: %(default)s)",
+    options.choice(
+        "--heuristic", HEURISTICS, DEFAULT_OPTIONS.heuristic, "heuristic of the searches"
     )
-    parser.add_argument(
+    options.number(
         "--expansions",
-        type=count,
-        default=DEFAULT_OPTIONS.search_expansions,
-        metavar="N",
-        help="states that one search may expand, 0 for no limit (default: %(default)s)",
+        DEFAULT_OPTIONS.search_expansions,
+        "states that one search may expand, 0 for no limit",
     )
-    add_limits(
-        parser,
-        time="seconds for all bugs together "
-        f"(default: {DEFAULT_OPTIONS.bug_seconds:g} seconds per bug)",
-        memory=f"megabytes of memory of one search (default: {DEFAULT_OPTIONS.megabytes})",
+    options.limits(
+        f"seconds for all bugs together (default: {DEFAULT_OPTIONS.bug_seconds:g} seconds per bug)",
+        f"megabytes of memory of one search (default: {DEFAULT_OPTIONS.megabytes})",
     )
-    fresh = parser.add_argument_group("options for a run of a policy")
-    add_state_argument(fresh, "state in which the run starts")
-    fresh.add_argument(
-        "--step-limit",
-        type=count,
-        default=STEP_LIMIT,
-        metavar="N",
-        help="stop the run after N steps, 0 for no limit (default: %(default)s)",
-    )
-    add_seed(fresh, "policies that act randomly")
-    add_unit_costs(fresh)
-    parser.epilog = "Exit code 3: limits left everything undecided."
+    fresh = options.group("options for a run of a policy")
+    fresh.state("state in which the run starts")
+    fresh.number("--step-limit", STEP_LIMIT, "stop the run after N steps, 0 for no limit")
+    fresh.seed("policies that act randomly")
+    fresh.unit_costs()
+    options.epilog("Exit code 3: limits left everything undecided.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from engine.campaign.patterns import PatternBugs, pattern_bugs
-from engine.commands.arguments import add_limits, count
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import CancelledError, ExitCode
 from engine.policies.consent import Consent
 from engine.records.pattern import SHOWN_KEY_LETTERS, Same
@@ -22,47 +21,32 @@ from engine.usecases.minimize import DEFAULT_OPTIONS, MinimizeOptions, WitnessRe
 from engine.workspace.workspace import Workspace
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "--bug",
-        type=int,
-        action="append",
-        metavar="ID",
-        help="minimize the root cause of this bug; may be repeated",
-    )
-    which.add_argument(
-        "--root-causes", action="store_true", help="minimize every root cause of the workspace"
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.workspace()
+    which = options.either(required=True)
+    which.bugs("minimize the root cause of this bug")
+    which.flag("--root-causes", "minimize every root cause of the workspace")
+    options.choice(
         "--same",
-        choices=[same.value for same in Same],
-        default=DEFAULT_OPTIONS.same.value,
-        help="what has to stay the same: the ground action and a better action "
+        [same.value for same in Same],
+        DEFAULT_OPTIONS.same.value,
+        "what has to stay the same: the ground action and a better action "
         "(default), the action schema alone, or also the loss",
     )
-    parser.add_argument(
+    options.number(
         "--step",
-        type=int,
-        metavar="N",
-        help="minimize this bad step of the bug's run (number i of 'localize --json') instead of "
+        None,
+        "minimize this bad step of the bug's run (number i of 'localize --json') instead of "
         "its root cause",
+        int,
     )
-    parser.add_argument(
-        "--tries",
-        type=count,
-        default=DEFAULT_OPTIONS.tries,
-        metavar="N",
-        help="problems that may be tried per root cause (default: %(default)s)",
-    )
-    parser.add_argument(
+    options.number("--tries", DEFAULT_OPTIONS.tries, "problems that may be tried per root cause")
+    options.flag(
         "--trust-policies",
-        action="store_true",
-        help="also run plug-ins that the workspace names; they run with your permissions",
+        "also run plug-ins that the workspace names; they run with your permissions",
     )
-    add_limits(parser, time="seconds for all root causes together")
-    parser.epilog = "Exit code 1: a root cause has no verified witness; the result says why."
+    options.limits("seconds for all root causes together")
+    options.epilog("Exit code 1: a root cause has no verified witness; the result says why.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

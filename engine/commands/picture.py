@@ -5,34 +5,24 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.commands.arguments import add_unit_costs, count
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
 from engine.task.load import load_task
 from engine.task.plans import read_plan
 from engine.usecases.picture import draw_stages, draw_state, write_picture
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
-    parser.add_argument("problem", metavar="PROBLEM", help="problem file")
-    add_unit_costs(parser)
-    parser.add_argument("--plan", metavar="FILE", help="plan whose states are drawn")
-    parser.add_argument(
-        "--other-plan", metavar="FILE", help="second plan that shares the layout of the first"
-    )
-    parser.add_argument(
-        "--step",
-        type=count,
-        default=0,
-        metavar="N",
-        help="draw the state after N steps (default: 0, the initial state)",
-    )
-    parser.add_argument(
-        "--profile", metavar="FILE", help="draw with this Planimation animation profile"
-    )
-    parser.add_argument("--out", metavar="FILE", help="picture to write: .svg or .png")
-    parser.epilog = "Every changing fact of the state is drawn, or listed below the picture."
+def configure(options: Options) -> None:
+    options.domain()
+    options.problem()
+    options.unit_costs()
+    options.text("--plan", "FILE", "plan whose states are drawn")
+    options.text("--other-plan", "FILE", "second plan that shares the layout of the first")
+    options.number("--step", 0, "draw the state after N steps (default: 0, the initial state)")
+    options.text("--profile", "FILE", "draw with this Planimation animation profile")
+    options.text("--out", "FILE", "picture to write: .svg or .png")
+    options.epilog("Every changing fact of the state is drawn, or listed below the picture.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

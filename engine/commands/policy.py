@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.policies.kinds import kind_named
 from engine.records.project import PolicyChecked
@@ -16,21 +17,10 @@ SHOWN = 12
 """How many names of a list the text for people shows."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_policy_argument(parser)
-    parser.add_argument(
-        "--domain", metavar="DOMAIN", help="check whether the policy fits this domain"
-    )
-    parser.epilog = "Exit code 1: the policy does not fit the domain."
-
-
-def add_policy_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "policy",
-        metavar="POLICY",
-        help="a file (.policy, .ckpt, .pt), grpc://host:port, path/to/file.py:factory, "
-        "or builtin:NAME, where NAME is random, gc, hadd, hff or optimal",
-    )
+def configure(options: Options) -> None:
+    options.policy()
+    options.text("--domain", "DOMAIN", "check whether the policy fits this domain")
+    options.epilog("Exit code 1: the policy does not fit the domain.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -5,41 +5,26 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.commands.arguments import count
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.report.experiment.files import PAGE
 from engine.report.formats import FORMATS
 from engine.usecases.report import ReportOptions, write_experiment, write_report
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.workspace()
+    options.text(
         "--out",
+        "FILE|DIR/",
+        "file to write; a folder gets an experiment's HTML, CSV, LaTeX, SVG and PDF files",
         required=True,
-        metavar="FILE|DIR/",
-        help="file to write; a folder gets an experiment's HTML, CSV, LaTeX, SVG and PDF files",
     )
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="",
-        help="format of the report (default: by the ending of FILE)",
-    )
-    parser.add_argument(
-        "--campaign", type=int, metavar="N", help="campaign to report (default: the last one)"
-    )
-    parser.add_argument(
-        "--experiment", type=int, metavar="N", help="experiment to report (default: the last one)"
-    )
-    parser.add_argument(
-        "--details",
-        type=count,
-        default=ReportOptions().details,
-        metavar="N",
-        help="number of bugs to show with their plans (default: %(default)s)",
-    )
+    options.choice("--format", FORMATS, "", "format of the report (default: by the ending of FILE)")
+    options.number("--campaign", None, "campaign to report (default: the last one)", int)
+    options.number("--experiment", None, "experiment to report (default: the last one)", int)
+    options.number("--details", ReportOptions().details, "number of bugs to show with their plans")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -7,29 +7,21 @@ import time
 from pathlib import Path
 
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
 from engine.usecases.housekeeping import restore_backup
 from engine.workspace.backup import Backup, backups
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "workspace",
-        type=Path,
-        nargs="?",
-        metavar="W.plumb",
-        help="workspace, which may be lost (default: all)",
-    )
-    parser.add_argument(
-        "--backup", type=int, metavar="N", help="restore the backup with this number"
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.path("workspace", "W.plumb", "workspace, which may be lost (default: all)", nargs="?")
+    options.number("--backup", None, "restore the backup with this number", int)
+    options.path(
         "--out",
-        type=Path,
-        metavar="PATH",
-        help="where to save it (default: its original place, or beside the file that is there)",
+        "PATH",
+        "where to save it (default: its original place, or beside the file that is there)",
     )
-    parser.epilog = "Without --backup, lists the backups, the newest first. Never replaces a file."
+    options.epilog("Without --backup, lists the backups, the newest first. Never replaces a file.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

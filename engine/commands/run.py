@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import (
-    add_seed,
-    add_state_argument,
-    add_time_limit,
-    add_unit_costs,
-    count,
-)
 from engine.commands.console import Console
-from engine.commands.policy import add_policy_argument
+from engine.commands.options import Options
 from engine.errors import CancelledError, ExitCode, LimitReachedError
 from engine.policies.runs import STEP_LIMIT
 from engine.records.events import Warned
@@ -20,26 +13,20 @@ from engine.records.finding import RunOutcome
 from engine.usecases.run import ProblemRun, RunOptions, run_policy
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_policy_argument(parser)
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.policy()
+    options.text(
         "files",
+        "FILE",
+        "DOMAIN.pddl PROBLEM.pddl..., or one FILE.sas from the Fast Downward translator",
         nargs="+",
-        metavar="FILE",
-        help="DOMAIN.pddl PROBLEM.pddl..., or one FILE.sas from the Fast Downward translator",
     )
-    add_unit_costs(parser)
-    parser.add_argument(
-        "--step-limit",
-        type=count,
-        default=STEP_LIMIT,
-        metavar="N",
-        help="stop a run after N steps, 0 for no limit (default: %(default)s)",
-    )
-    add_state_argument(parser, "state in which the run starts")
-    add_seed(parser, "policies that act randomly")
-    add_time_limit(parser, "stop after this many seconds")
-    parser.epilog = "Exit code 1: not all problems were solved; 3: the time limit was reached."
+    options.unit_costs()
+    options.number("--step-limit", STEP_LIMIT, "stop a run after N steps, 0 for no limit")
+    options.state("state in which the run starts")
+    options.seed("policies that act randomly")
+    options.time_limit("stop after this many seconds")
+    options.epilog("Exit code 1: not all problems were solved; 3: the time limit was reached.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -12,16 +12,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from engine.commands.arguments import (
-    add_limits,
-    add_state_argument,
-    add_task_argument,
-    count,
-    kernel_progress,
-    load_task_argument,
-    seconds_left,
-)
+from engine.commands.arguments import kernel_progress, load_task_argument, seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode, Location, UsageError
 from engine.files import write_text
 from engine.search.heuristics import ADMISSIBLE
@@ -50,27 +43,25 @@ HEURISTICS = {
 """Names on the command line, and those of the engine."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.task()
+    options.choice(
         "--algorithm",
-        choices=ALGORITHMS,
-        default="astar",
-        help="astar and uniform find optimal plans, lama better and better ones (default: astar)",
+        ALGORITHMS,
+        "astar",
+        "astar and uniform find optimal plans, lama better and better ones (default: astar)",
     )
-    parser.add_argument(
+    options.text(
         "--heuristic",
+        f"{{{','.join(HEURISTICS)}}}",
+        "heuristic of the search (default: lmcut for astar, ff for gbfs and ehc)",
         type=_heuristic,
-        metavar=f"{{{','.join(HEURISTICS)}}}",
-        help="heuristic of the search (default: lmcut for astar, ff for gbfs and ehc)",
     )
-    add_state_argument(parser, "state from which to search")
-    parser.add_argument(
-        "--bound", type=count, metavar="B", help="find only plans that cost less than B"
-    )
-    parser.add_argument("--out", type=Path, metavar="PLAN", help="write the plan to this file")
-    add_limits(parser)
-    parser.epilog = "Exit code 1: no plan exists; 3: a limit was reached."
+    options.state("state from which to search")
+    options.number("--bound", None, "find only plans that cost less than B", metavar="B")
+    options.path("--out", "PLAN", "write the plan to this file")
+    options.limits()
+    options.epilog("Exit code 1: no plan exists; 3: a limit was reached.")
 
 
 def _heuristic(text: str) -> str:

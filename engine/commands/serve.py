@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import add_task_argument
 from engine.commands.console import Console
-from engine.commands.policy import add_policy_argument
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.usecases.serve import DEFAULT_PORT, Serving, serve
 
 DEFAULT_ADDRESS = f"localhost:{DEFAULT_PORT}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_policy_argument(parser)
-    add_task_argument(parser)
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.policy()
+    options.task()
+    options.add(
         "--address",
         default=DEFAULT_ADDRESS,
         help="host:port or unix:path; port 0 chooses a free port (default: %(default)s)",
     )
-    parser.epilog = "Serves until it is interrupted (Ctrl-C); the exit code is then 130."
+    options.epilog("Serves until it is interrupted (Ctrl-C); the exit code is then 130.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

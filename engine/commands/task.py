@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import add_limits, add_task_argument, load_task_argument
+from engine.commands.arguments import load_task_argument
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.pddl import format_condition
 from engine.pddl.model import conjuncts
@@ -17,9 +18,9 @@ SHOWN = 20
 """How many atoms the text for people names."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    add_limits(parser)
+def configure(options: Options) -> None:
+    options.task()
+    options.limits()
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
-from engine.commands.arguments import (
-    add_seed,
-    add_task_argument,
-    add_time_limit,
-    load_task_argument,
-    seconds_left,
-)
+from engine.commands.arguments import load_task_argument, seconds_left
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.policies.runs import STEP_LIMIT
 from engine.records.codec import to_json
@@ -34,50 +28,41 @@ from engine.usecases.test import (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_task_argument(parser)
-    parser.add_argument("--policy", required=True, metavar="POLICY", help="policy to test")
-    parser.add_argument("--pool", required=True, type=Path, metavar="POOL", help="pool file")
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.task()
+    options.text("--policy", "POLICY", "policy to test", required=True)
+    options.path("--pool", "POOL", "pool file", required=True)
+    options.text(
         "--oracle",
+        "NAME[:option=value,...]",
+        f"one of {', '.join(ORACLES)}; may be repeated",
         action="append",
         required=True,
-        metavar="NAME[:option=value,...]",
-        help=f"one of {', '.join(ORACLES)}; may be repeated",
     )
-    parser.add_argument(
+    options.text(
         "--portfolio",
+        "DIR|POLICY",
+        "policies to compare with (for pco-p, pco-e and composite); may be repeated",
         action="append",
         default=[],
-        metavar="DIR|POLICY",
-        help="policies to compare with (for pco-p, pco-e and composite); may be repeated",
     )
-    parser.add_argument(
+    options.choice(
         "--objective",
-        choices=OBJECTIVES,
-        default="any",
-        help="what counts as a bug: goal for failures only, any for high costs, too "
-        "(default: %(default)s)",
+        OBJECTIVES,
+        "any",
+        "what counts as a bug: goal for failures only, any for high costs, too",
     )
-    parser.add_argument(
-        "--step-limit",
-        type=int,
-        default=STEP_LIMIT,
-        metavar="N",
-        help="stop a run after N steps (default: %(default)s)",
-    )
-    parser.add_argument(
+    options.number("--step-limit", STEP_LIMIT, "stop a run after N steps", int)
+    options.choice(
         "--mode",
-        choices=MODES,
-        default=Mode.COMPARE.value,
-        help="compare: each oracle by itself; hunt: all as a team (default: %(default)s)",
+        MODES,
+        Mode.COMPARE.value,
+        "compare: each oracle by itself; hunt: all as a team",
     )
-    add_seed(parser, "policies and oracles")
-    parser.add_argument(
-        "--fail-on-bugs", action="store_true", help="exit with code 1 if bugs are found"
-    )
-    add_time_limit(parser, "stop after this many seconds and print what is known")
-    parser.epilog = "Exit code 3: the time limit was reached."
+    options.seed("policies and oracles")
+    options.flag("--fail-on-bugs", "exit with code 1 if bugs are found")
+    options.time_limit("stop after this many seconds and print what is known")
+    options.epilog("Exit code 3: the time limit was reached.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

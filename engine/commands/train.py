@@ -4,90 +4,52 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
-from pathlib import Path
 
-from engine.commands.arguments import add_time_limit
 from engine.commands.console import Console
+from engine.commands.options import Options, between
 from engine.errors import CancelledError, ExitCode, LimitReachedError
 from engine.records import events
 from engine.records.training import TeacherKind, TrainingPlan
 from engine.usecases.train import Trained, train
 
 DEFAULTS = TrainingPlan("", (), (), "")
+MORE_LAYERS = "more layers relate objects that are further apart"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
-    parser.add_argument("problems", nargs="+", metavar="PROBLEM", help="small problems to train on")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for the policy"
-    )
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.domain()
+    options.text("problems", "PROBLEM", "small problems to train on", nargs="+")
+    options.path("--out", "DIR", "folder for the policy", required=True)
+    options.text(
         "--validation",
+        "PROBLEM",
+        "problems that decide which epoch is best (default: the training problems)",
         nargs="+",
         default=[],
-        metavar="PROBLEM",
-        help="problems that decide which epoch is best (default: the training problems)",
     )
-    parser.add_argument(
+    options.choice(
         "--teacher",
-        choices=[kind.value for kind in TeacherKind],
-        default=DEFAULTS.teacher,
-        help="imitate optimal plans, or the first plan of LAMA (default: %(default)s)",
+        [kind.value for kind in TeacherKind],
+        DEFAULTS.teacher,
+        "imitate optimal plans, or the first plan of LAMA",
     )
-    parser.add_argument(
-        "--hidden",
-        type=_between(1, 256),
-        default=DEFAULTS.hidden,
-        metavar="H",
-        help="size of the hidden layers (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--layers",
-        type=_between(1, 8),
-        default=DEFAULTS.layers,
-        metavar="L",
-        help="number of layers; more layers relate objects that "
-        "are further apart (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--epochs",
-        type=_between(1, 9999),
-        default=DEFAULTS.epochs,
-        metavar="N",
-        help="maximum number of epochs (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--steps",
-        type=_between(1, 10**6),
-        default=DEFAULTS.steps,
-        metavar="N",
-        help="gradient steps per epoch (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--learning-rate",
-        type=_learning_rate,
-        default=DEFAULTS.learning_rate,
-        metavar="R",
-        help="learning rate (default: %(default)s)",
-    )
-    parser.add_argument(
+    for name, default, limit, metavar, meaning in (
+        ("--hidden", DEFAULTS.hidden, 256, "H", "size of the hidden layers"),
+        ("--layers", DEFAULTS.layers, 8, "L", f"number of layers; {MORE_LAYERS}"),
+        ("--epochs", DEFAULTS.epochs, 9999, "N", "maximum number of epochs"),
+        ("--steps", DEFAULTS.steps, 10**6, "N", "gradient steps per epoch"),
+    ):
+        options.number(name, default, meaning, between(1, limit), metavar)
+    options.number("--learning-rate", DEFAULTS.learning_rate, "learning rate", _learning_rate, "R")
+    options.number(
         "--patience",
-        type=_between(1, 9999),
-        default=DEFAULTS.patience,
-        metavar="N",
-        help="stop after N epochs without a better policy (default: %(default)s)",
+        DEFAULTS.patience,
+        "stop after N epochs without a better policy",
+        between(1, 9999),
     )
-    parser.add_argument(
-        "--seed",
-        type=_between(0, 2**32 - 1),
-        default=DEFAULTS.seed,
-        metavar="N",
-        help="seed of the training (default: %(default)s)",
-    )
-    parser.add_argument("--resume", action="store_true", help="continue the training in the folder")
-    add_time_limit(parser, "stop after this many seconds; --resume continues")
+    options.number("--seed", DEFAULTS.seed, "seed of the training", between(0, 2**32 - 1))
+    options.flag("--resume", "continue the training in the folder")
+    options.time_limit("stop after this many seconds; --resume continues")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -153,19 +115,6 @@ def _text(found: Trained) -> str:
         f"policy      {found.policy}\n"
         f"checkpoints {found.checkpoints}"
     )
-
-
-def _between(low: int, high: int) -> Callable[[str], int]:
-    """A type of argument: a whole number within limits."""
-
-    def parse(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else -1
-        if not low <= number <= high:
-            message = f"'{text}' is not a whole number from {low} to {high}"
-            raise argparse.ArgumentTypeError(message)
-        return number
-
-    return parse
 
 
 def _learning_rate(text: str) -> float:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 from fractions import Fraction
 
-from engine.commands.arguments import add_unit_costs
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.pddl import read_domain, read_problem, without_costs
 from engine.task.plans import Plan, read_plan
 from engine.task.validate import Verdict, validate_plan
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN", help="domain file")
-    parser.add_argument("problem", metavar="PROBLEM", help="problem file")
-    parser.add_argument("plan", metavar="PLAN", help="one '(action object object)' per line")
-    add_unit_costs(parser)
+def configure(options: Options) -> None:
+    options.domain()
+    options.problem()
+    options.text("plan", "PLAN", "one '(action object object)' per line")
+    options.unit_costs()
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

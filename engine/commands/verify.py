@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from engine.commands.arguments import add_time_limit
 from engine.commands.console import Console
+from engine.commands.options import Options
 from engine.errors import ExitCode
 from engine.policies.consent import Consent
 from engine.records.verification import CheckedClaim, PolicyAnswer, Verification
@@ -18,40 +17,27 @@ from engine.verify.cost_to_go import STATES
 from engine.verify.stored import VerifyOptions
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workspace", type=Path, metavar="W.plumb", help="workspace")
-    parser.add_argument(
-        "--bug",
-        type=int,
-        action="append",
-        metavar="ID",
-        help="verify only this bug; may be repeated",
-    )
-    parser.add_argument(
-        "--domain", metavar="DOMAIN", help="your domain, to compare with the stored one"
-    )
-    parser.add_argument("--problem", nargs="+", default=(), metavar="PROBLEM", help="your problems")
-    parser.add_argument(
+def configure(options: Options) -> None:
+    options.workspace()
+    options.bugs("verify only this bug")
+    options.text("--domain", "DOMAIN", "your domain, to compare with the stored one")
+    options.text("--problem", "PROBLEM", "your problems", nargs="+", default=())
+    options.text(
         "--policy",
+        "POLICY",
+        "your policies; plug-ins and servers that are named here are run",
         nargs="+",
         default=(),
-        metavar="POLICY",
-        help="your policies; plug-ins and servers that are named here are run",
     )
-    parser.add_argument(
-        "--states",
-        type=int,
-        default=STATES,
-        metavar="N",
-        help="states to search per problem to decide what is optimal (default: %(default)s)",
+    options.number(
+        "--states", STATES, "states to search per problem to decide what is optimal", int
     )
-    parser.add_argument(
+    options.flag(
         "--trust-policies",
-        action="store_true",
-        help="also run plug-ins, which are programs, and contact policy servers",
+        "also run plug-ins, which are programs, and contact policy servers",
     )
-    add_time_limit(parser, "stop after this many seconds; the rest is undecided")
-    parser.epilog = "Exit code 1: a claim is false; 3: none is false, but some are undecided."
+    options.time_limit("stop after this many seconds; the rest is undecided")
+    options.epilog("Exit code 1: a claim is false; 3: none is false, but some are undecided.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -20,12 +20,7 @@ import numpy.typing as npt
 
 from engine.dominance.cache import dominance_function
 from engine.dominance.compute import Variant
-from engine.dominance.derivation import (
-    NEVER,
-    Derivation,
-    closed_row,
-    problem_with_base,
-)
+from engine.dominance.derivation import NEVER, Derivation, closed_row, problem_with_base
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.plain_system import (
     MAX_CELLS,

@@ -15,9 +15,8 @@ from enum import Enum
 
 import numpy as np
 
-from engine.dominance.closures import b_closure, r_closure
 from engine.dominance.factors import Factor, FactoredSystem, atomic_system
-from engine.dominance.fix_point import default_truncation, fix_point, scaled
+from engine.dominance.fix_point import b_closure, default_truncation, fix_point, r_closure, scaled
 from engine.dominance.function import DominanceFunction, FactorTable
 from engine.dominance.labels import CompiledSystem, compile_system
 from engine.dominance.merging import merge

@@ -17,12 +17,7 @@ from engine.records.comparison import (
     PredicatePair,
     ReadingResult,
 )
-from engine.records.events import (
-    ComparisonEvent,
-    ComparisonProgress,
-    OperatorChecked,
-    StageStarted,
-)
+from engine.records.events import ComparisonEvent, ComparisonProgress, OperatorChecked, StageStarted
 
 __all__ = [
     "Budget",

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
 from engine.equivalence.certificate import Names
-from engine.equivalence.counterexample import build_counterexample
+from engine.equivalence.counterexample import build_counterexample, find_obstacle
 from engine.equivalence.mapping_search import Failure, MappingSearch, Outcome, fixed_types
-from engine.equivalence.obstacle import find_obstacle
 from engine.equivalence.schemas import LiftedModel, constants_of, lift
 from engine.equivalence.sorts import TypeMatch, find_isomorphism, match_types, possible_types
 from engine.errors import CancelledError, UnsupportedError
@@ -38,6 +37,7 @@ BOTH = (Parameters.DISTINCT, Parameters.PDDL)
 MOST_TYPES = 300
 MAX_MACROS = 100
 """Shortest macros that are listed for one operator."""
+NOT_PERMUTED = "whether they are equivalent with permuted arguments is not known"
 EQUIVALENT = "every action of either domain can be done by actions of the other"
 
 
@@ -89,7 +89,7 @@ def compare_domains(
             seconds=budget.seconds - before.seconds,
         )
         readings.append(replace(reading, effort=effort))
-    return Comparison(tuple(readings), budget.seconds, stopped)
+    return Comparison(tuple(readings), budget.seconds, stopped or cancelled())
 
 
 class _Reading:
@@ -132,10 +132,29 @@ class _Reading:
             )
         result = self._search(models, match, permute=False)
         if self._options.permute_arguments and result.verdict is EquivalenceVerdict.NOT_EQUIVALENT:
+            result = self._with_permutations(result, models, match)
+        return replace(result, notes=(*notes, *result.notes))
+
+    def _with_permutations(
+        self, result: ReadingResult, models: tuple[LiftedModel, LiftedModel], match: TypeMatch
+    ) -> ReadingResult:
+        """The result with permuted arguments if it is another one; a limit or a stop changes none.
+
+        What was proven without permutations stays true.
+        """
+        try:
             permuted = self._search(models, match, permute=True)
+        except CancelledError:
+            unknown = "stopped on request"
+        except LimitExceededError as limit:
+            unknown = str(limit)
+        else:
+            unknown = permuted.reason
             if permuted.verdict is EquivalenceVerdict.EQUIVALENT:
-                result = permuted
-        return replace(result, notes=notes)
+                return permuted
+            if permuted.verdict is EquivalenceVerdict.NOT_EQUIVALENT:
+                return result
+        return replace(result, notes=(f"{NOT_PERMUTED}: {unknown}",))
 
     def _search(
         self, models: tuple[LiftedModel, LiftedModel], match: TypeMatch, *, permute: bool

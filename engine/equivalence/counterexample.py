@@ -1,7 +1,13 @@
-"""A tiny planning problem, in the words of both domains, that only one of them solves.
+"""Why two domains are not equivalent: a problem that only one of them solves, and the obstacle.
 
-Objects are the arguments of one operator instance, the goal is the exact state it leads to. Both
-claims are confirmed with the plain simulator before the problem is shown to anyone.
+A counterexample is a tiny planning problem in the words of both domains. Its objects are the
+arguments of one operator instance, its goal is the exact state that this leads to. Both claims are
+confirmed with the plain simulator before the problem is shown.
+
+The obstacle is an operator without a macro, or that no mapping fits all of them. An operator has no
+macro if no images of its own predicates (and types) let the other domain do it; whether it is
+covered depends on nothing else. The images are enumerated, and a projection that fails cuts off all
+that extend it. See docs/theory/equivalence.md, "No macro, or no mapping".
 """
 
 from __future__ import annotations
@@ -9,7 +15,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 
+from engine.equivalence.budget import Budget, LimitExceededError
+from engine.equivalence.ground_cover import Gap
+from engine.equivalence.mapping_search import MappingSearch, Outcome
+from engine.equivalence.operator_cover import Image, Renaming
 from engine.equivalence.replay import Fact, Facts, Simulator, TooLargeError
 from engine.pddl.model import (
     OBJECT,
@@ -27,7 +38,14 @@ from engine.pddl.model import (
 )
 from engine.pddl.printer import format_problem
 from engine.pddl.types import Types
-from engine.records.comparison import SIDES, Counterexample, MacroStep, PredicatePair, ThingOfBoth
+from engine.records.comparison import (
+    SIDES,
+    Counterexample,
+    MacroStep,
+    Obstacle,
+    PredicatePair,
+    ThingOfBoth,
+)
 
 BOUND = 200_000
 SECONDS = 5.0
@@ -170,3 +188,77 @@ def _addable(domain: Domain, types: Mapping[str, str | None]) -> Facts:
 
 def _atom(fact: Fact) -> Atom:
     return Atom(fact[0], tuple(Term(name) for name in fact[1:]))
+
+
+MAX_TRIED = 20_000
+"""Partial images of one operator's predicates; with more the reason stays unknown."""
+
+
+class _TooManyError(Exception):
+    """Internal: not all images were tried."""
+
+
+def find_obstacle(
+    search: MappingSearch, outcome: Outcome, budget: Budget
+) -> tuple[Obstacle | None, str]:
+    """For domains that are not equivalent; and the operator that has no macro, if one has none.
+
+    Operators that the closest mapping covers have macros, so only the others are looked at.
+    """
+    operators = dict.fromkeys((item.direction, item.operator) for item in outcome.best.failures)
+    is_known = True
+    for direction, operator in operators:
+        try:
+            if not _has_macro(search, direction, operator, budget):
+                name = search.directions[direction].covered.schemas[operator].name
+                return Obstacle.NO_MACRO, f"{name} of {SIDES[direction]}"
+        except (_TooManyError, LimitExceededError):
+            is_known = False
+    return (Obstacle.NO_MAPPING if is_known else None), ""
+
+
+def _has_macro(search: MappingSearch, direction: int, operator: int, budget: Budget) -> bool:
+    coverage = search.directions[direction]
+    if not search.types_by_name:
+        raise _TooManyError  # the types would have to be enumerated, too
+    arities = coverage.covering.arities
+    tried = 0
+
+    @cache
+    def fits(*pairs: tuple[int, Image]) -> bool:
+        """Whether the operator is covered as far as it concerns these predicates alone."""
+        budget.tick()
+        return coverage.part(operator, 0, Renaming(dict(pairs), None)) is None
+
+    def images(predicate: int) -> list[Image]:
+        arity = coverage.covered.arities[predicate]
+        found = ((q, order) for q, n in enumerate(arities) if n == arity for order in orders(arity))
+        return [image for image in found if fits((predicate, image))]
+
+    def extend(chosen: tuple[tuple[int, Image], ...], possible: dict[int, list[Image]]) -> bool:
+        nonlocal tried
+        tried += 1
+        if tried > MAX_TRIED:
+            raise _TooManyError
+        if not possible:
+            names = Renaming(dict(chosen), None)
+            return all(
+                not isinstance(coverage.whole(operator, number, names), Gap)
+                for number, _ in coverage.instances(operator)
+            )
+        predicate = min(possible, key=lambda p: (len(possible[p]), p))
+        for image in possible[predicate]:
+            pair = (predicate, image)
+            if not fits(*chosen, pair):
+                continue
+            left = {
+                p: [i for i in others if i[0] != image[0] and fits(pair, (p, i))]
+                for p, others in possible.items()
+                if p != predicate
+            }
+            if all(left.values()) and extend((*chosen, pair), left):
+                return True
+        return False
+
+    orders = search.orders
+    return extend((), {p: images(p) for p in coverage.covered.schemas[operator].predicates})

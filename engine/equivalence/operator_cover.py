@@ -203,9 +203,10 @@ class Coverage:
         known = {rule.index: rule for rule in self._rules(sorts)}
         changes = []
         for index, arguments in steps:
-            if not known[index].admits(arguments):
+            rule = known.get(index)  # None: no object of these sorts fits
+            if rule is None or not rule.admits(arguments):
                 return None
-            changes.append(ground_change(known[index].schema, arguments))
+            changes.append(ground_change(rule.schema, arguments))
         if not does_uniformly(target, changes):
             return None
         return (Case(frozenset(), frozenset(), tuple(steps)),)

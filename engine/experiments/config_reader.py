@@ -11,11 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.campaign.config_reader import (
-    MIN_UNIT_MEGABYTES,
-    ConfigReader,
-    parse_toml,
-)
+from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, ConfigReader, parse_toml
 from engine.campaign.toml_positions import Path as KeyPath
 from engine.campaign.toml_positions import key_positions
 from engine.campaign.toml_values import (

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.records.comparison import (
-    EquivalenceVerdict,
-    Obstacle,
-    Parameters,
-    ReadingResult,
-)
-from engine.records.experiment import (
-    Cell,
-    Column,
-    DomainPair,
-    ExperimentResults,
-    PairResult,
-    Table,
-)
+from engine.records.comparison import EquivalenceVerdict, Obstacle, Parameters, ReadingResult
+from engine.records.experiment import Cell, Column, DomainPair, ExperimentResults, PairResult, Table
 from engine.workspace.experiments import ExperimentRow, TrialRow
 
 ANSWERS = {

@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.experiments.oracle_data import UnitResults, joint_states
-from engine.records.experiment import (
-    Cell,
-    Column,
-    ExperimentConfig,
-    Figure,
-    Series,
-    Table,
-)
+from engine.records.experiment import Cell, Column, ExperimentConfig, Figure, Series, Table
 
 Units = Sequence[UnitResults]
 MIN_TIME = 0.01

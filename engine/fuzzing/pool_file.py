@@ -31,8 +31,9 @@ class PoolEntry:
 def write_pool(task: Task, entries: list[PoolEntry]) -> str:
     facts = [";".join([str(len(v.values)), *v.values]) for v in task.variables]
     lines = [_HEADER, str(len(task.variables)), *facts, _START]
+    numbers = [str(value) for value in range(max(task.domain_sizes, default=0))]
     for number, entry in enumerate(entries):
-        values = ";".join(map(str, entry.state))
+        values = ";".join([numbers[value] for value in entry.state])
         lines.append(f"{entry.reference};{entry.steps};#{number};{values}")
     return "\n".join(lines) + "\n"
 

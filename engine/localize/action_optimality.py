@@ -82,6 +82,10 @@ def check_action(
         known.add_verdict(decision.verdict)
     except UndecidedError as undecided:
         reason = undecided.reason
+    if plan_cost is not None and known.optimal_low > plan_cost:
+        raise UsageError(
+            f"no plan from the state costs {plan_cost} or less", hint="give the cost of a plan"
+        )
     return ActionVerdict(
         verdict=StepVerdict.UNDECIDED if decision is None else decision.verdict,
         decided_by=None if decision is None else decision.decided_by,

@@ -22,7 +22,7 @@ class CostBounds:
 
     def __init__(self, table: StateTable) -> None:
         self.table = table
-        self._costs = [operator.cost for operator in table.task.operators]
+        self._costs = table.task.costs
         self._low: dict[int, int] = {}
         self._high: dict[int, int] = {}
         self._step: dict[int, Edge] = {}  # where the plan behind `high` begins

@@ -19,8 +19,14 @@ from typing import TypeVar
 from engine.errors import UsageError, WorkspaceError
 from engine.localize.action_optimality import ALGORITHMS as ACTION_ALGORITHMS
 from engine.localize.cost_bounds import CostBounds
-from engine.localize.failing_run import cause_of, failure_of, settle_solvability
-from engine.localize.losses import find_worst_step, loss_between, share_gap
+from engine.localize.losses import (
+    cause_of,
+    failure_of,
+    find_worst_step,
+    loss_between,
+    settle_solvability,
+    share_gap,
+)
 from engine.localize.run_searches import DEFAULT_LIMITS, LocalizationLimits, RunSearches
 from engine.native.control import Control
 from engine.policies.runs import PolicyRun

@@ -6,6 +6,7 @@ nothing, and then the situation does not count. See docs/theory/witnesses.md, "T
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from engine.task.states import StateTable
 from engine.task.successors import is_applicable, successor
 from engine.task.task import PddlSource, Task
 from engine.task.translation_cache import NO_CACHE
-from engine.workers.link import Link
+from engine.workers.link import TimedLink
 from engine.workers.translator import Translator
 
 MAX_EXPANSIONS = 20_000
@@ -88,10 +89,16 @@ class Mistake:
 class Costs:
     """Exact costs-to-go of single states of a task."""
 
-    def __init__(self, task: Task, link: Link, expansions: int) -> None:
+    def __init__(self, task: Task, link: TimedLink, expansions: int) -> None:
         self.task = task
-        self._link, self._limits = link, SearchLimits(expansions=expansions)
+        self._link, self._expansions = link, expansions
         self._heuristic = "lmcut" if task.is_plain else "blind"
+
+    def within(self, link: TimedLink) -> Costs:
+        """Return the same costs, for searches that end with another link."""
+        found = copy.copy(self)
+        found._link = link
+        return found
 
     @cached_property
     def initial(self) -> tuple[int, tuple[int, ...]] | None:
@@ -135,10 +142,12 @@ class Costs:
             self._heuristic,
             state=state,
             bound=bound,
-            limits=self._limits,
+            limits=SearchLimits(self._link.seconds_left, expansions=self._expansions),
             control=self._link.control,
         )
         self._link.check()
+        if result.outcome is Outcome.TIME_LIMIT:
+            raise LimitReachedError("the time limit was reached")
         if result.outcome is Outcome.SOLVED:
             assert result.cost is not None
             return result.cost, result.plan or ()
@@ -185,12 +194,12 @@ class Laboratory:
     domain_text: str
     policy: Policy
     translator: Translator
-    link: Link
+    link: TimedLink
 
     def examine(
         self, situation: Situation, mistake: Mistake, expansions: int = MAX_EXPANSIONS
     ) -> Shown | Refusal:
-        """Whether a situation shows a mistake."""
+        """Whether a situation shows a mistake; raises `LimitReachedError` if the time is over."""
         if situation.holds_goal():
             return Refusal.GOAL
         problem = situation.problem(self.source.problem)
@@ -233,6 +242,9 @@ class Laboratory:
                 cache=NO_CACHE,
                 translator=self.translator,
             )
+        except CancelledError:
+            self.link.check()
+            raise
         except LimitReachedError:
             return Refusal.LIMIT
         except (TranslationError, UnsupportedError):
@@ -271,7 +283,7 @@ class _Trial:
     problem: Problem
     runs: PolicyRuns
     costs: Costs
-    link: Link
+    link: TimedLink
 
     def result(self, mistake: Mistake) -> Shown | Refusal:
         (start,) = self.runs.table.add(self.costs.task.init).tolist()
@@ -323,6 +335,7 @@ class _Trial:
 
     def _run(self, start: int, steps: int) -> Run:
         self.runs.run([start], steps, self.link.cancelled)
+        self.link.check()
         return self.runs.record(start)
 
     def _has_better(self, better: Iterable[str]) -> bool:

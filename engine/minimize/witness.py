@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from engine.errors import PolicyLostError
+from engine.errors import LimitReachedError, PolicyLostError
 from engine.minimize.certificate import certificate
 from engine.minimize.mistake import (
     MAX_EXPANSIONS,
@@ -28,8 +28,11 @@ from engine.minimize.situation import Situation
 from engine.records.pattern import Attempt, Certificate, Same, Sizes, StoppedBy, Witness
 from engine.task.atoms import state_atoms
 from engine.task.task import Task
+from engine.workers.link import TimedLink
 
 MAX_TRIES = 3000
+REDUCING = 0.8
+"""The share of the time for tries; what is left is for the better actions of the witness."""
 
 BOUND = "bound to this state as a problem of its own the policy"
 UNPROVEN = "that the action is a mistake is not proven in this state as a problem of its own"
@@ -50,10 +53,9 @@ Unit = TypeVar("Unit")
 
 @dataclass(frozen=True, slots=True)
 class MinimizeLimits:
-    """What one witness may use; a limit in seconds costs repeatability."""
+    """What one witness may use beside the time of its link, which costs repeatability."""
 
     tries: int = MAX_TRIES
-    deadline: float | None = None  # on the monotonic clock
     expansions: int = MAX_EXPANSIONS
     origin_expansions: int = MAX_ORIGIN_EXPANSIONS
 
@@ -78,7 +80,8 @@ def minimize_mistake(
 ) -> Minimized:
     """Make the problem at a state of a task smaller while it shows a mistake.
 
-    `tell` receives the number of tries and the smallest situation so far.
+    `tell` receives the number of tries and the smallest situation so far. Raises
+    `LimitReachedError` if the time of the laboratory's link is over before there is a witness.
     """
     began = time.monotonic()
     origin = Situation.of(laboratory.source.problem)
@@ -97,9 +100,10 @@ def minimize_mistake(
     protected = mistake.action.split(" ")[1:]
     sense = Sense.of(task, state_atoms(task, state), origin.facts)
     moves = Moves(laboratory.source.domain, origin, sense, protected)
-    reduction = _Reduction(first, wanted, laboratory, moves, limits=limits, tell=tell)
+    hasty = replace(laboratory, link=laboratory.link.part(REDUCING))
+    reduction = _Reduction(first, wanted, hasty, moves, limits=limits, tell=tell)
     stopped = reduction.run()
-    return _with_witness(first, reduction, stopped, began)
+    return _with_witness(first, reduction, stopped, laboratory.link, began)
 
 
 def _without_witness(
@@ -113,7 +117,11 @@ def _without_witness(
 
 
 def _with_witness(
-    first: Shown, reduction: _Reduction, stopped: StoppedBy | None, began: float
+    first: Shown,
+    reduction: _Reduction,
+    stopped: StoppedBy | None,
+    link: TimedLink,
+    began: float,
 ) -> Minimized:
     last, source = reduction.best, first.task.source
     assert source is not None
@@ -126,7 +134,7 @@ def _with_witness(
     )
     number = {name: place for place, name in enumerate(order)}
     better = sorted(
-        last.costs.optimal_actions(),
+        last.costs.within(link).optimal_actions(),
         key=lambda action: [(number.get(word, -1), word) for word in action.split(" ")],
     )
     mapping = last.situation.mapping
@@ -163,11 +171,8 @@ def _sizes(shown: Shown) -> Sizes:
     )
 
 
-class _StoppedError(Exception):
-    """A limit struck; what was reached is kept."""
-
-    def __init__(self, by: StoppedBy) -> None:
-        self.by = by
+class _OutOfTriesError(Exception):
+    """What was reached is kept."""
 
 
 class _Reduction:
@@ -199,8 +204,10 @@ class _Reduction:
                 if self.best is before:
                     return StoppedBy.SEARCH if self._is_open else None
                 is_first = False
-        except _StoppedError as stopped:
-            return stopped.by
+        except _OutOfTriesError:
+            return StoppedBy.TRIES
+        except LimitReachedError:
+            return StoppedBy.TIME
         except PolicyLostError:
             return StoppedBy.POLICY
 
@@ -260,8 +267,6 @@ class _Reduction:
     def _count(self) -> None:
         self._laboratory.link.check()
         if self.tries >= self._limits.tries:
-            raise _StoppedError(StoppedBy.TRIES)
-        if self._limits.deadline is not None and time.monotonic() > self._limits.deadline:
-            raise _StoppedError(StoppedBy.TIME)
+            raise _OutOfTriesError
         self.tries += 1
         self._tell(self.tries, self.best.situation)

@@ -245,16 +245,19 @@ def _two_columns(n: int) -> tuple[Int32Array, Int32Array]:
 
 
 class NativeScreen:
-    """Tells where look-ahead proves nothing. Not for use by two threads at once."""
+    """Tells where look-ahead proves nothing. Not for use by two threads at once.
+
+    It follows all first steps and runs on states of its own. What it learns about the policy it
+    keeps, so it is the same work for less.
+    """
 
     _TIME_OVER, _NOTHING = 0, 1
 
     def __init__(self, states: NativeStates, policy: NativePolicy, depth: int) -> None:
-        self._runs = NativeRuns(states, policy)
-        self._handle = create("screen_create", self._runs.handle, policy.handle)
-        self._depth = depth
+        self._handle = create("screen_create", states.task.handle, policy.handle)
+        self._states, self._depth = states, depth
         self._answer = np.zeros(2, np.int64)
-        destroy_with(self, "screen_destroy", self._handle, self._runs, policy)
+        destroy_with(self, "screen_destroy", self._handle, states, policy)
 
     @property
     def asked(self) -> int:
@@ -262,18 +265,14 @@ class NativeScreen:
         return int(self._answer[1])
 
     def is_vain(
-        self,
-        states: NativeStates,
-        state: int,
-        limit: int,
-        max_steps: int,
-        cancelled: Callable[[], bool],
+        self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
     ) -> bool:
-        """Whether nothing below the limit would be found from a state of another table.
+        """Whether nothing below the limit would be found from a state.
 
-        A run of more than so many steps (-1: any number) may find something.
+        A run with more steps than this may find something.
         """
-        call("screen_begin", self._handle, states.handle, state, self._depth, limit)
+        max_steps = -1 if step_limit is None else step_limit
+        call("screen_begin", self._handle, self._states.handle, state, self._depth, limit)
         while True:
             call("screen_resume", self._handle, max_steps, SLICE_SECONDS, self._answer)
             if self._answer[0] != self._TIME_OVER:

@@ -107,7 +107,10 @@ class Needs:
 class Screen(Protocol):
     """Tells fast where an oracle that remembers nothing would prove nothing."""
 
-    asked: int  # states that were put to the policy
+    @property
+    def asked(self) -> int:
+        """How many states were put to the policy."""
+        ...
 
     def is_vain(
         self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]

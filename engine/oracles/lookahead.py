@@ -9,18 +9,15 @@ See docs/theory/oracles.md, "Look-ahead".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from engine.native.library import Int32Array, Int64Array
-from engine.native.policies import NativePolicy, NativeScreen
+from engine.native.policies import NativeScreen
 from engine.native.searches import NativeFirstSteps
 from engine.oracles.kind import Option, OracleKind, Values
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.policies.runs import PolicyRuns
 from engine.records.finding import INFINITY
-from engine.task.states import StateTable
 
 
 class LookaheadOracle:
@@ -66,42 +63,11 @@ class LookaheadOracle:
         return spent
 
 
-class LookaheadScreen:
-    """Follows all first steps and runs in the kernel, on states of its own.
-
-    What it learns about the policy it keeps, so it is the same work for less.
-    """
-
-    MOST_STATES = 2_000_000
-    """It begins anew when it knows more states than that."""
-
-    def __init__(self, runs: PolicyRuns, kernel: NativePolicy, depth: int) -> None:
-        self.asked = 0
-        self._pool = runs.table
-        self._kernel, self._depth = kernel, depth
-        self._begin()
-
-    def is_vain(
-        self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
-    ) -> bool:
-        if len(self._table) > self.MOST_STATES:
-            self._begin()
-        before = self._native.asked
-        steps = -1 if step_limit is None else step_limit
-        vain = self._native.is_vain(self._pool.native, state, limit, steps, cancelled)
-        self.asked += self._native.asked - before
-        return vain
-
-    def _begin(self) -> None:
-        self._table = StateTable(self._pool.task)
-        self._native = NativeScreen(self._table.native, self._kernel, self._depth)
-
-
-def _screen(runs: PolicyRuns, values: Values) -> LookaheadScreen | None:
+def _screen(runs: PolicyRuns, values: Values) -> NativeScreen | None:
     """For a policy of the kernels: any other one is asked about many states at once."""
     if runs.kernel is None:
         return None
-    return LookaheadScreen(runs, runs.kernel, int(values["depth"]))
+    return NativeScreen(runs.table.native, runs.kernel, int(values["depth"]))
 
 
 KIND = OracleKind(

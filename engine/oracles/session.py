@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -96,8 +97,6 @@ class OracleSession:
         self.factors = factors  # of dominance functions for oracles that name none
         self.table: StateTable = runs.table
         self.task: Task = runs.table.task
-        self._costs = [operator.cost for operator in self.task.operators]
-        self.operator_costs: Int64Array = np.array(self._costs, np.int64)
         self.objective = objective
         self.step_limit = step_limit
         self.control = control or Control()
@@ -110,6 +109,10 @@ class OracleSession:
         self._unjudged: dict[int, None] = {}  # the policy's result is news, the bound may be old
         self._stopped: dict[int, int] = {}  # what ABORTED runs had cost
         self._doubtful: set[int] = set()  # their bounds rest on what was not confirmed
+
+    @cached_property
+    def operator_costs(self) -> Int64Array:
+        return np.array(self.task.costs, np.int64)
 
     @property
     def trusted_bounds(self) -> Bounds:
@@ -163,16 +166,27 @@ class OracleSession:
             return
         self._unjudged.update(dict.fromkeys(run.states))
         if run.outcome is RunOutcome.SOLVED:
-            left = _cost(run)
+            left, costs = _cost(run), self.task.costs
             for state, operator in zip(run.states, (*run.operators, None), strict=True):
                 self._results[state] = run.outcome, left
-                left -= self._costs[operator] if operator is not None else 0
+                left -= costs[operator] if operator is not None else 0
         else:
             self._results.update(dict.fromkeys(run.states, (run.outcome, INFINITY)))
         self._add_walk(run)
 
-    def test(self, state: int, oracle: Oracle, clock: OracleClock | None = None) -> Examination:
-        """Let an oracle examine a state, within the limits of its clock."""
+    def test(
+        self,
+        state: int,
+        oracle: Oracle,
+        clock: OracleClock | None = None,
+        *,
+        elsewhere: bool = True,
+    ) -> Examination:
+        """Let an oracle examine a state, within the limits of its clock.
+
+        Without `elsewhere`, what it proves of other states makes no findings.
+        """
+        judged = None if elsewhere else state
         proof = NOTHING_PROVEN
         findings: list[Finding] = []
         with (clock or OracleClock()).examining(self) as lap:
@@ -180,10 +194,10 @@ class OracleSession:
             # Where only the goal counts no run that reaches it can be a bug, optimal or not.
             if self.needs_less_than(state) is not None:
                 proof = oracle.examine(state)
-            findings.extend(self._collect(oracle.name))
+            findings.extend(self._collect(oracle.name, judged))
         if lap.cut_off:
             proof = self._known_proof(state)
-            findings.extend(self._collect(oracle.name))
+            findings.extend(self._collect(oracle.name, judged))
         verdict = self._verdict(state, proof)
         return Examination(verdict, proof.bound, tuple(findings), lap.effort, lap.limited)
 
@@ -249,10 +263,11 @@ class OracleSession:
             else:
                 yield state, (outcome, cost)
 
-    def _collect(self, oracle: str) -> Iterator[Finding]:
-        """Compare bounds with the policy wherever one of the two is news."""
+    def _collect(self, oracle: str, only: int | None) -> Iterator[Finding]:
+        """Compare bounds with the policy wherever, or where `only`, one of the two is news."""
         news = dict.fromkeys([*self._unjudged, *self.bounds.take_changed()])
-        yield from self._judge(list(news), self.bounds, oracle)
+        wanted = [state for state in news if only is None or state == only]
+        yield from self._judge(wanted, self.bounds, oracle)
         news.update(dict.fromkeys(self.bounds.plans.take_changed()))
         doubtful = [state for state in news if state in self._doubtful]
         yield from self._judge(doubtful, self.bounds.plans, oracle)

@@ -111,7 +111,8 @@ class SoloOracle:
         if (origin := self._terms.origins.get(state)) is not None:
             reference = session.adopt_run(self._terms.runs, origin.reference)
             session.origins[own] = Origin(reference, origin.operators)
-        found = self._counted(session.test(own, oracle, self.clock), own)
+        examined = session.test(own, oracle, self.clock, elsewhere=self._remembers)
+        found = self._counted(examined, own)
         self.touched += len(session.table) - touched
         self.policy_calls += statistics.calls - calls
         self.policy_states += statistics.evaluated - asked

@@ -3,7 +3,6 @@
 from engine.pddl.costs import without_costs
 from engine.pddl.definition import definition_kind
 from engine.pddl.diagnostics import Diagnostic, InvalidPddlError, Severity, raise_errors
-from engine.pddl.diff import DomainDiff, diff_domains
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.model import Domain, Problem
 from engine.pddl.printer import (
@@ -32,7 +31,6 @@ from engine.pddl.unsupported import unsupported_for_task
 __all__ = [
     "Diagnostic",
     "Domain",
-    "DomainDiff",
     "InvalidPddlError",
     "Problem",
     "Report",
@@ -44,7 +42,6 @@ __all__ = [
     "check_problem_file",
     "check_texts",
     "definition_kind",
-    "diff_domains",
     "format_action",
     "format_condition",
     "format_domain",

@@ -9,13 +9,7 @@ from pathlib import Path
 
 from engine.errors import Location, UnreadableFileError
 from engine.files import read_bytes
-from engine.pddl.diagnostics import (
-    Diagnostic,
-    Diagnostics,
-    MalformedError,
-    Severity,
-    raise_errors,
-)
+from engine.pddl.diagnostics import Diagnostic, Diagnostics, MalformedError, Severity, raise_errors
 from engine.pddl.domain_checks import check_domain
 from engine.pddl.domain_reader import domain_from
 from engine.pddl.model import Domain, Predicate, Problem

@@ -9,18 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from engine.pddl.model import (
-    And,
-    Atom,
-    Condition,
-    Derived,
-    Domain,
-    Exists,
-    Forall,
-    Imply,
-    Not,
-    Or,
-)
+from engine.pddl.model import And, Atom, Condition, Derived, Domain, Exists, Forall, Imply, Not, Or
 
 
 def strata(domain: Domain) -> list[list[Derived]]:

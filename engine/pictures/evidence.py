@@ -107,7 +107,7 @@ class Evidence(Kinds):
         return len(graph) >= 4 and bool(nx.density(graph) >= 0.95)
 
     def _is_value_kind(self, kind: str) -> bool:
-        """Whether its objects are mere values: constants that are nobody's place."""
+        """Whether its objects are mere values: constants that are the place of no object."""
         names = self.members[kind]
         if len(names) < 2 or not self.facts.constants.issuperset(names) or len(self.members) < 2:
             return False

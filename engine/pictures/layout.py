@@ -392,7 +392,7 @@ class _Boxes:
 
 
 def _slots(masks: dict[str, int]) -> dict[str, int]:
-    """The smallest slot for each that nobody has who is there at the same time."""
+    """The smallest slot for each that no object has at the same time."""
     used: list[int] = []
     found = {}
     for node, mask in masks.items():

@@ -10,6 +10,7 @@ import base64
 import difflib
 import json
 import math
+import os
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +132,7 @@ def is_profile(text: str) -> bool:
 def find_profile(domain: Path) -> Path | None:
     """A profile beside a domain: `profile.pddl`, `animation.pddl` or `DOMAIN-animation.pddl`."""
     names = ("profile.pddl", "animation.pddl", f"{domain.stem}-animation.pddl")
-    return next((p for name in names if (p := domain.with_name(name)).is_file()), None)
+    return next((p for name in names if os.path.isfile(p := domain.with_name(name))), None)
 
 
 def read_profile(path: str | Path, domain: Domain) -> Profile:

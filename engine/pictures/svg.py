@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from engine.pictures.scene import Box, Item, Line, Point, Scene, kind_colors
+from engine.plain_text import printable
 
 LIGHT = {
     "window": "#F5F6F8", "surface": "#FFFFFF", "text": "#1B1F24", "muted": "#57606A",
@@ -30,7 +31,7 @@ def svg(scene: Scene, width: float | None = None, brief: bool = False) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
         f'viewBox="0 0 {scene.width:g} {scene.height:g}" role="img" font-family="{FONT}">',
-        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc>",
+        f"<title>{_text(scene.title)}</title><desc>{_text(scene.description)}</desc>",
         f'<rect width="100%" height="100%" fill="{_color(scene.paper)}"/>',
         *_definitions(scene),
         *(_element(item, images, brief) for item in scene.items),
@@ -38,14 +39,19 @@ def svg(scene: Scene, width: float | None = None, brief: bool = False) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def _text(text: str) -> str:
+    """The text as it can stand in XML, which has no control characters."""
+    return escape(printable(text))
+
+
 def _color(name: str) -> str:
     return COLORS.get(name, name) or "none"
 
 
-def _tag(name: str, inner: str, **attributes: str | float) -> str:
-    """An element; attributes without a text are left out."""
+def tag(name: str, inner: str, **attributes: str | float) -> str:
+    """An element; attributes without a text are left out. `class_` is the attribute class."""
     texts = {key: f"{v:g}" if isinstance(v, float | int) else v for key, v in attributes.items()}
-    head = [f'{key.replace("_", "-")}="{text}"' for key, text in texts.items() if text]
+    head = [f'{key.rstrip("_").replace("_", "-")}="{text}"' for key, text in texts.items() if text]
     return f"<{' '.join([name, *head])}" + (f">{inner}</{name}>" if inner else "/>")
 
 
@@ -78,36 +84,38 @@ def _element(item: Item, images: dict[str, str], brief: bool) -> str:
         "text_decoration": "line-through" if item.struck else "",
     }
     place = {"x": item.x, "y": item.y, "font_size": item.size}
-    return _tag("text", escape(item.text), **place, fill=_color(item.color), **style)
+    return tag("text", _text(item.text), **place, fill=_color(item.color), **style)
 
 
 def _box(box: Box, images: dict[str, str], tip: str) -> str:
-    title = f"<title>{escape(tip)}</title>" if tip else ""
+    title = f"<title>{_text(tip)}</title>" if tip else ""
     paint: dict[str, str | float] = {"fill": _color(box.fill)}
     paint |= {"stroke": _color(box.edge), "stroke_width": box.stroke} if box.edge else {}
     if box.sign == "circle":
         half = box.w / 2
-        return _tag("circle", "", cx=box.x + half, cy=box.y + half, r=half, **paint)
+        return tag("circle", "", cx=box.x + half, cy=box.y + half, r=half, **paint)
     if box.sign:
-        return _tag("polygon", "", points=_points(box.outline()), **paint, stroke_linejoin="round")
+        return tag(
+            "polygon", "", points=points_text(box.outline()), **paint, stroke_linejoin="round"
+        )
     if box.image in images:
         tint = "" if box.fill.lower() == WHITE else f"url(#tint{box.fill[1:]})"
         where = f"translate({box.x:g} {box.y:g}) scale({box.w:g} {box.h:g})"
-        link = _tag("use", title, href=f"#{images[box.image]}", transform=where)
-        return _tag("g", link, filter=tint)
+        link = tag("use", title, href=f"#{images[box.image]}", transform=where)
+        return tag("g", link, filter=tint)
     corner, size = {"x": box.x, "y": box.y}, {"width": box.w, "height": box.h, "rx": box.radius}
     dashes = "3 2" if box.dashed else ""
-    return _tag("rect", title, **corner, **size, **paint, stroke_dasharray=dashes)
+    return tag("rect", title, **corner, **size, **paint, stroke_dasharray=dashes)
 
 
 def _line(line: Line) -> str:
     bent = "Q{:g},{:g} ".format(*line.middle) if line.bend else "L"
     way = f"M{line.x1:g},{line.y1:g} {bent}{line.x2:g},{line.y2:g}"
     color = _color(line.color)
-    curve = _tag("path", "", d=way, fill="none", stroke=color, stroke_width=line.width)
-    head = _tag("polygon", "", points=_points(line.head()), fill=color) if line.arrow else ""
+    curve = tag("path", "", d=way, fill="none", stroke=color, stroke_width=line.width)
+    head = tag("polygon", "", points=points_text(line.head()), fill=color) if line.arrow else ""
     return curve + head
 
 
-def _points(points: Iterable[Point]) -> str:
+def points_text(points: Iterable[Point]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -30,7 +30,7 @@ State = frozenset[GroundAtom]
 class Told(NamedTuple):
     """What the roles say about one fact: how it is shown, of whom, and where that is.
 
-    It is told by `place`; by the absence of what excludes it (`empty`, `negated`, `zero`); in the
+    It is shown by `place`; by the absence of what excludes it (`empty`, `negated`, `zero`); in the
     `header`; as a `badge`, `value`, `tag` or `copy`; or it is `listed`.
     """
 
@@ -133,7 +133,7 @@ class Views:
         kind = self.kind(node)
         return kind == node or node in self.always or kind in self.roles.location
 
-    # How a fact is told.
+    # How a fact is shown.
 
     def _tell(self, atom: GroundAtom) -> Told:
         roles, predicate = self.roles, atom[0]
@@ -181,7 +181,7 @@ class Views:
         return positive in state or positive in static
 
     def _rivals(self, atom: GroundAtom) -> Iterator[GroundAtom]:
-        """What excludes a fact that is told by absence."""
+        """What excludes a fact that is shown by absence."""
         if positive := self.positive(atom):
             yield positive
         elif self.told[atom].how == "zero":

@@ -1,11 +1,12 @@
 """The kinds of policies: one line per kind.
 
-The module of a kind holds its entry, `KIND`, and imports slow packages (torch, gRPC) only when a
+The module of a kind holds its entry, `KIND`, and imports slow packages (gRPC) only when a
 policy is opened.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,13 +129,13 @@ def _open(source: PolicySource, seed: int) -> Policy:
 
 
 def _head(path: Path) -> bytes:
-    if path.is_dir():
+    if os.path.isdir(path):
         raise PolicyError(
             "a directory of checkpoints is a portfolio, not one policy",
             Location.of(path),
             "name one of its files" if portfolio_files(path) else "it has no policy files",
         )
-    if path.exists() and not path.is_file():  # reading a pipe could block forever
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe could block forever
         raise PolicyError("this is not a regular file", Location.of(path), "name a policy file")
     try:
         with path.open("rb") as file:

@@ -13,13 +13,7 @@ from enum import Enum
 from functools import cache
 from pathlib import PurePath
 from threading import Lock
-from typing import (
-    Annotated,
-    Any,
-    TypeVar,
-    cast,
-    dataclass_transform,
-)
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
 import msgspec
 

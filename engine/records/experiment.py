@@ -14,12 +14,7 @@ from msgspec.structs import replace
 
 from engine.records.codec import Count, Record, Seconds, Text
 from engine.records.comparison import CompareOptions, Comparison, Parameters
-from engine.records.config import (
-    CampaignConfig,
-    FuzzSettings,
-    OracleSettings,
-    UnitLimits,
-)
+from engine.records.config import CampaignConfig, FuzzSettings, OracleSettings, UnitLimits
 from engine.records.finding import Cost, RunOutcome
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import StepVerdict

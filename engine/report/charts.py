@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
+from engine.pictures.svg import tag
+
 WIDTH, HEIGHT = 560, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40
 DASHES = ("", "6 3", "2 3", "9 3 2 3", "12 4")
@@ -73,22 +75,19 @@ def scatter_chart(points: Sequence[Spot], x_title: str, y_title: str, missing: s
         shapes.append(_text(axes.x(right) - 4, axes.y(line) - 4, missing, "end"))
     for x, y, text, link in points:
         title = f"<title>{escape(text)}</title>"
-        shape = _cross(axes.x(x), axes.y(line)) if y is None else _dot(axes.x(x), axes.y(y))
+        left, top = axes.x(x), axes.y(line if y is None else y)
+        cross = f"M{left - 3.5} {top - 3.5}l7 7m0-7l-7 7"
+        if y is None:
+            shape = tag("path", "", class_="cross", d=cross)
+        else:
+            shape = tag("circle", "", class_="point", cx=left, cy=top, r=3.5)
         shapes.append(f'<a href="{escape(link)}">{title}{shape}</a>')
     return _svg([*_grid(axes, x_title, y_title), *shapes])
 
 
 def _straight(axes: _Axes, kind: str, start: Point, end: Point) -> str:
     (x1, y1), (x2, y2) = ((axes.x(x), axes.y(y)) for x, y in (start, end))
-    return f'<line class="{kind}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
-
-
-def _dot(x: float, y: float) -> str:
-    return f'<circle class="point" cx="{x}" cy="{y}" r="3.5"/>'
-
-
-def _cross(x: float, y: float) -> str:
-    return f'<path class="cross" d="M{x - 3.5} {y - 3.5}l7 7m0-7l-7 7"/>'
+    return tag("line", "", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def ticks(most: float) -> list[float]:
@@ -120,35 +119,32 @@ def _grid(axes: _Axes, x_title: str, y_title: str) -> list[str]:
     middle = (LEFT + WIDTH - RIGHT) / 2
     shapes.append(_text(middle, HEIGHT - 6, x_title, "middle"))
     height = (TOP + HEIGHT - BOTTOM) / 2
-    shapes.append(
-        f'<text class="label" text-anchor="middle" transform="translate(12 {height}) rotate(-90)">'
-        f"{escape(y_title)}</text>"
-    )
-    return shapes
+    turned = f"translate(12 {height}) rotate(-90)"
+    label = {"class_": "label", "text_anchor": "middle", "transform": turned}
+    return [*shapes, tag("text", escape(y_title), **label)]
 
 
 def _line(axes: _Axes, points: Sequence[Point], number: int, title: str) -> str:
     places = " ".join(f"{axes.x(x)},{axes.y(y)}" for x, y in points)
-    return (
-        f'<polyline class="line series{number % 6}" stroke-dasharray="{DASHES[number % 5]}" '
-        f'points="{places}"><title>{escape(title)}</title></polyline>'
-    )
+    return tag("polyline", f"<title>{escape(title)}</title>", **_series(number), points=places)
+
+
+def _series(number: int) -> dict[str, str]:
+    return {"class_": f"line series{number % 6}", "stroke_dasharray": DASHES[number % 5]}
 
 
 def _legend(names: Sequence[str]) -> list[str]:
     shapes = []
     for number, name in enumerate(names):
         y = TOP + 14 + 16 * number
-        shapes.append(
-            f'<line class="line series{number % 6}" stroke-dasharray="{DASHES[number % 5]}" '
-            f'x1="{LEFT + 10}" y1="{y - 4}" x2="{LEFT + 38}" y2="{y - 4}"/>'
-        )
+        ends = {"x1": LEFT + 10, "y1": y - 4, "x2": LEFT + 38, "y2": y - 4}
+        shapes.append(tag("line", "", **_series(number), **ends))
         shapes.append(_text(LEFT + 44, y, name, "start"))
     return shapes
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text class="label" x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+    return tag("text", escape(text), class_="label", x=x, y=y, text_anchor=anchor)
 
 
 def _svg(shapes: Sequence[str]) -> str:

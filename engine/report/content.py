@@ -20,7 +20,7 @@ from engine.pictures.svg import svg
 from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
 from engine.report.bug_text import ending_text, explain, headline
 from engine.report.loss_text import describe_losses, step_loss_cell
-from engine.report.pattern_text import pattern_facts, pattern_title, without_witness_text
+from engine.report.pattern_text import pattern_facts, pattern_titles, without_witness_text
 from engine.report.plan_alignment import align
 from engine.report.trace import Trace, TraceStep, evidence_trace, policy_trace
 from engine.task.task import Task
@@ -210,13 +210,14 @@ def gather(
 
 def _patterns(store: WorkspaceReader, bugs: Iterable[BugRow]) -> Iterator[PatternStory]:
     """The patterns of some bugs; only the first have pictures, so that a page stays small."""
+    titles = pattern_titles(store)
     for number, pattern in enumerate(pattern_bugs(store, bugs)):
         picture = ""
         if number < MAX_PATTERN_PICTURES:
             task = store.task(store.bug(pattern.witness).problem_id)
             picture = _picture(task, pattern.about.action)
-        title = pattern_title(pattern.certificate, pattern.about)
-        yield PatternStory(pattern, title, tuple(pattern_facts(pattern)), picture)
+        title = titles[pattern.id]
+        yield PatternStory(pattern, title, tuple(pattern_facts(pattern, title)), picture)
 
 
 def _picture(task: Task, action: str) -> str:

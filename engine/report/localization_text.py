@@ -15,6 +15,7 @@ from engine.records.localization import Failure, Localization, LocalizedStep, St
 from engine.report.loss_text import describe_losses, loss_words
 from engine.report.words import count_text
 from engine.task.atoms import format_atom, format_fact, state_atoms
+from engine.task.successors import successor
 from engine.task.task import Task
 
 
@@ -188,9 +189,10 @@ def why_bad(step: LocalizedStep, state: State, task: Task) -> list[str]:
 
 def _effects(task: Task, state: State, number: int) -> set[str]:
     """The facts that an operator makes true in a state."""
+    after = successor(task, task.operators[number], state)
     return {
         format_fact(task.variables[variable].values[value])
-        for variable, value in task.operators[number].effect
+        for variable, value in enumerate(after)
         if state[variable] != value and task.fact_atoms[variable][value] is not None
     }
 

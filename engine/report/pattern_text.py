@@ -6,12 +6,14 @@ witnesses of a pattern read the same.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from engine.campaign.patterns import PatternBugs
 from engine.records.localization import CauseKind
 from engine.records.pattern import Attempt, Certificate, StoppedBy, Witness
+from engine.report.words import count_text
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import WitnessRow
 
@@ -87,11 +89,69 @@ def pattern_titles(store: WorkspaceReader) -> dict[int, str]:
     """The titles of all patterns of a workspace, by number, each from its first witness."""
     witnesses = [row for row in store.witnesses() if row.attempt.witness is not None]
     first = {row.pattern: row.attempt.witness for row in reversed(witnesses)}
-    return {
-        row.id: pattern_title(row.certificate, about)
-        for row in store.patterns()
-        if (about := first.get(row.id)) is not None
-    }
+    return distinct_titles(
+        {
+            row.id: (row.certificate, about)
+            for row in store.patterns()
+            if (about := first.get(row.id)) is not None
+        }
+    )
+
+
+def distinct_titles(patterns: Mapping[int, tuple[Certificate, Witness]]) -> dict[int, str]:
+    """Patterns that would share a title are told apart by what holds in one witness only."""
+    alike: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
+    for number, (certificate, witness) in patterns.items():
+        title = pattern_title(certificate, witness)
+        alike[title][number] = _circumstances(certificate, witness, _words(title))
+    titles = {}
+    for title, group in alike.items():
+        for number, own in group.items():
+            others = [texts for other, texts in group.items() if other != number]
+            apart = "; ".join(_differences(own, others))
+            titles[number] = f"{title} ({apart})" if apart else title
+    return titles
+
+
+def _circumstances(certificate: Certificate, witness: Witness, known: Set[str]) -> tuple[str, ...]:
+    """Goals, facts and values of a witness, first those of objects that the title names."""
+    names = short_names(certificate, witness)
+    parts = []
+    for kind, label, places in certificate.tuples:
+        if kind in _PREFIXES:
+            objects = [names[witness.order[place]] for place in places]
+            order = not known >= set(objects), list(_PREFIXES).index(kind)
+            parts.append((order, _PREFIXES[kind] + _part_text(kind, label, objects)))
+    return tuple(text for _, text in sorted(parts))
+
+
+_PREFIXES = {"goal": "goal ", "not": "goal not ", "fact": "", "value": ""}
+"""Kinds of tuples by their relevance, and how their texts begin."""
+
+
+def _part_text(kind: str, label: str, objects: Sequence[str]) -> str:
+    if kind != "value":
+        return " ".join([label, *objects])
+    function, _, value = label.rpartition(" ")
+    return f"{' '.join([function, *objects])} = {value}"
+
+
+def _differences(own: Sequence[str], others: Sequence[Collection[str]]) -> Iterator[str]:
+    """Few of our texts, or of those we lack, that no other one has, or lacks, together."""
+    left = list(others)
+    while left:
+        best = max(own, key=lambda text: sum(text not in other for other in left), default="")
+        rest = [other for other in left if best in other]
+        if len(rest) == len(left):
+            break
+        yield best
+        left = rest
+    for other in left:
+        yield from [f"without {text}" for text in other if text not in own][:1]
+
+
+def _words(title: str) -> set[str]:
+    return set(re.findall(r"[^\s():;,]+", title))
 
 
 def outcome_text(witness: Witness) -> str:
@@ -114,27 +174,30 @@ def attempt_text(attempt: Attempt, witness: int | None, pattern: int | None) -> 
 def without_witness_text(row: WitnessRow, bugs: int) -> str:
     """Why some bugs have no pattern although their root cause was minimized."""
     text = attempt_text(row.attempt, row.finding, row.pattern)
-    return f"Root cause {row.root_cause}, {_count(bugs, 'bug')}: {text}"
+    return f"Root cause {row.root_cause}, {count_text(bugs, 'bug')}: {text}"
 
 
-def pattern_facts(pattern: PatternBugs) -> list[str]:
-    """What is proven of a pattern and how often it occurs, one line each."""
+def pattern_facts(pattern: PatternBugs, title: str) -> list[str]:
+    """What is proven of a pattern and how often it occurs, one line each.
+
+    Letters that the title uses are explained.
+    """
     about = pattern.about
     better = ", ".join(f"({action})" for action in about.better_actions)
     bad = f"({about.action})" if about.action else "no action"
-    title = pattern_title(pattern.certificate, about).split(": ")[0].split(" ")
-    letters = short_names(pattern.certificate, about)
-    named = [f"{name} is {own}" for own, name in letters.items() if name in title and own != name]
+    used, letters = _words(title), short_names(pattern.certificate, about)
+    named = [f"{name} is {own}" for own, name in letters.items() if name in used and own != name]
     gap = "the policy fails" if pattern.fails else f"largest gap {pattern.largest_gap}"
     problems = ", ".join(pattern.problems[:MAX_NAMES])
     more = "" if len(pattern.problems) <= MAX_NAMES else ", …"
     return [
         f"Policy: {bad}. Optimal: {better}." + (f" Here {', '.join(named)}." if named else ""),
-        f"{_count(len(pattern.bugs), 'bug')}, {_count(len(pattern.root_causes), 'root cause')} "
-        f"in {_count(len(pattern.problems), 'problem')} ({problems}{more}); {gap}.",
-        f"Witness: bug {pattern.witness}, {_count(about.after.objects, 'object')} of "
-        f"{about.before.objects}, {_count(about.after.facts, 'fact')} of {about.before.facts}, "
-        f"{_count(about.after.goals, 'goal')} of {about.before.goals}.",
+        f"{count_text(len(pattern.bugs), 'bug')}, "
+        f"{count_text(len(pattern.root_causes), 'root cause')} "
+        f"in {count_text(len(pattern.problems), 'problem')} ({problems}{more}); {gap}.",
+        f"Witness: bug {pattern.witness}, {count_text(about.after.objects, 'object')} of "
+        f"{about.before.objects}, {count_text(about.after.facts, 'fact')} of {about.before.facts}, "
+        f"{count_text(about.after.goals, 'goal')} of {about.before.goals}.",
         f"Family: {pattern.family}.",
     ]
 
@@ -143,7 +206,7 @@ def trend_text(trend: Sequence[tuple[int, int]]) -> str:
     """How many bugs of a pattern each campaign has; empty for one campaign."""
     if len(trend) < 2:
         return ""
-    parts = [f"campaign {campaign}: {_count(bugs, 'bug')}" for campaign, bugs in trend]
+    parts = [f"campaign {campaign}: {count_text(bugs, 'bug')}" for campaign, bugs in trend]
     return f"Trend: {', '.join(parts)}."
 
 
@@ -151,13 +214,9 @@ def counts_text(bugs: int, root_causes: int, patterns: int, families: int) -> st
     """`447 bugs, 63 root causes, 23 patterns, 9 families`."""
     return ", ".join(
         (
-            _count(bugs, "bug"),
-            _count(root_causes, "root cause"),
-            _count(patterns, "pattern"),
-            _count(families, "family", "families"),
+            count_text(bugs, "bug"),
+            count_text(root_causes, "root cause"),
+            count_text(patterns, "pattern"),
+            count_text(families, "family"),
         )
     )
-
-
-def _count(number: int, word: str, plural: str = "") -> str:
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 def count_text(number: int, noun: str) -> str:
-    """Return `1 state`, `1,200 states`, `2 policies`, `3 searches`."""
+    """Return `1 state`, `1,200 states`, `2 policies`, `3 families`, `4 searches`."""
     if number == 1:
         return f"1 {noun}"
     ending = "es" if noun.endswith("ch") else "s"
-    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}{ending}"
+    plural = f"{noun[:-1]}ies" if noun.endswith(("cy", "ly")) else f"{noun}{ending}"
     return f"{number:,} {plural}"
 
 

@@ -9,19 +9,142 @@ See docs/theory/searches.md, "The goal zone".
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import UsageError
-from engine.native.library import HEURISTICS, Heuristic, Int64Array
+from engine.errors import CancelledError, LimitReachedError, UsageError
+from engine.native.abstractions import Built, native_cartesian, native_merge_and_shrink
+from engine.native.control import Control
+from engine.native.library import HEURISTICS, Heuristic, Int64Array, Outcome
 from engine.native.policies import NativePolicy
 from engine.native.searches import NativeEvaluator
-from engine.search.abstraction import Abstraction, build_cartesian, build_merge_and_shrink
+from engine.records.finding import INFINITY
+from engine.search.results import NO_LIMITS, SearchLimits
 from engine.task.cases import find_split_obstacle
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Abstraction:
+    """Admissible and consistent in the states that can be reached from `state`."""
+
+    state: tuple[int, ...]
+    native: NativeEvaluator
+    abstractions: int
+    states: int
+    transitions: int
+    seconds: float
+
+    def __call__(self, states: npt.ArrayLike) -> Int64Array:
+        """One value per row; INFINITY for dead ends."""
+        return self.native.values(np.atleast_2d(np.asarray(states)))
+
+
+@dataclass(frozen=True, slots=True)
+class CartesianOptions:
+    """How far to refine (None: to the end), and the subtasks to have, landmarks first."""
+
+    max_transitions: int | None = 1_000_000
+    landmarks: bool = True
+    goals: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MergeAndShrinkOptions:
+    """How large a product may be; None: as large as it is."""
+
+    max_states: int | None = 50_000
+    max_transitions: int | None = 10_000_000
+
+
+CARTESIAN, MERGE_AND_SHRINK = CartesianOptions(), MergeAndShrinkOptions()
+
+
+def build_cartesian(
+    task: Task,
+    state: Sequence[int] | None = None,
+    goal: Sequence[Fact] | None = None,
+    *,
+    options: CartesianOptions = CARTESIAN,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> Abstraction:
+    """Build additive Cartesian abstractions for `state` (default: the initial state).
+
+    One abstraction per fact landmark and per goal, which share the operators' costs. Each is
+    refined where its cheapest plan fails, until it has its share of the transitions. Loops do not
+    count, and the last split may exceed the share.
+    See docs/theory/searches.md, "Cartesian abstractions".
+    """
+    build = partial(
+        native_cartesian,
+        max_transitions=_limit(options.max_transitions),
+        landmarks=options.landmarks,
+        goals=options.goals,
+    )
+    return _build(build, task, state, goal, limits=limits, control=control)
+
+
+def build_merge_and_shrink(
+    task: Task,
+    state: Sequence[int] | None = None,
+    goal: Sequence[Fact] | None = None,
+    *,
+    options: MergeAndShrinkOptions = MERGE_AND_SHRINK,
+    limits: SearchLimits = NO_LIMITS,
+    control: Control | None = None,
+) -> Abstraction:
+    """Merge-and-shrink with SCC-DFP merging, bisimulation and exact label reduction.
+
+    Exact where the limits allow it. Unlike the original, it also limits the transitions of a
+    product by shrinking its factors, so that building takes seconds and little memory.
+    See docs/theory/searches.md, "Merge-and-shrink".
+    """
+    build = partial(
+        native_merge_and_shrink,
+        max_states=_limit(options.max_states),
+        max_transitions=_limit(options.max_transitions),
+    )
+    return _build(build, task, state, goal, limits=limits, control=control)
+
+
+def _limit(value: int | None) -> int:
+    return INFINITY if value is None else value
+
+
+def _build(
+    build: Callable[..., Built],
+    task: Task,
+    state: Sequence[int] | None,
+    goal: Sequence[Fact] | None,
+    *,
+    limits: SearchLimits,
+    control: Control | None,
+) -> Abstraction:
+    """Build an abstraction for a state and a goal; reject an unfinished one."""
+    control = control or Control()
+    start = task.init if state is None else task.extend([int(value) for value in state])
+    inputs = (
+        native_task(task),
+        np.array(start, np.int32),
+        facts_array(task.goal if goal is None else sorted(goal)),
+    )
+    began = time.perf_counter()
+    outcome, native, numbers = control.run(
+        lambda: build(*inputs, limits=limits.native(), progress=control.progress)
+    )
+    if outcome is Outcome.CANCELLED:
+        raise CancelledError
+    if native is None:
+        raise LimitReachedError("the heuristic could not be built within the limits")
+    return Abstraction(start, native, *numbers, time.perf_counter() - began)
+
 
 Build = Callable[[Task, Sequence[int] | None, Sequence[Fact] | None], Abstraction]
 """Of a task, a state and a goal."""

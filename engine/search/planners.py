@@ -152,6 +152,8 @@ def run_planner(
         plans.collect()
     _log.debug("planner ended with %d after %.2f s", result.return_code, result.seconds)
     finished, outcome = _outcome(planner, result, limits, bool(plans.found))
+    if outcome in _NO_PLAN and not _sums_fit(task, statistics.counts["Evaluated"]):
+        outcome = PlannerOutcome.GAVE_UP
     return PlannerResult(
         outcome,
         tuple(plans.found),
@@ -165,6 +167,17 @@ def run_planner(
     )
 
 
+def _sums_fit(task: Task, states: int) -> bool:
+    """Whether nothing that the planner has added up can exceed its numbers of 32 bits.
+
+    A path is no longer than the states it has evaluated, and a heuristic adds up one cost for
+    each operator or fact. It may count a step as its cost + 1.
+    """
+    most = max((operator.cost for operator in task.operators), default=0) + 1
+    facts = sum(task.domain_sizes)
+    return most * (states + len(task.operators) + facts + 1) < MAX_COST
+
+
 def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None) -> PlannerResult:
     """Return the result for a goal state, which the planner would refuse."""
     if bound is not None and bound <= 0:
@@ -176,12 +189,14 @@ def _at_the_goal(bound: int | None, on_plan: Callable[[FoundPlan], None] | None)
 
 
 def _with_plain_names(task: Task, start: tuple[int, ...]) -> Task:
-    """Number the operators, because several may have the same name.
+    """Number the operators, because several may have the same name; it refuses any without effect.
 
     Landmarks look for a predicate in every fact's name and fail where there is none.
     """
     operators = tuple(
-        replace(operator, name=f"o{number}") for number, operator in enumerate(task.operators)
+        replace(operator, name=f"o{number}")
+        for number, operator in enumerate(task.operators)
+        if operator.effect or operator.conditional
     )
     variables = tuple(
         replace(
@@ -248,6 +263,8 @@ def _lama_heuristics(suffix: str, costs: str) -> list[tuple[str, str]]:
 
 
 # What it answers.
+
+_NO_PLAN = (PlannerOutcome.UNSOLVABLE, PlannerOutcome.NO_PLAN_BELOW_BOUND)
 
 _PLAN_FOUND = frozenset({0, 1, 2, 3})
 _UNSOLVABLE = 11
@@ -342,7 +359,7 @@ class _PlanFiles:
         self.found.append(plan)
 
 
-_COST_LINE = re.compile(r"^; cost = [0-9]+ .*\n", re.MULTILINE)
+_COST_LINE = re.compile(r"^; cost = -?[0-9]+ .*\n", re.MULTILINE)  # it may overflow
 _OPERATOR = re.compile(r"o[0-9]{1,9}")
 
 

@@ -13,15 +13,7 @@ from itertools import product
 from typing import Protocol
 
 from engine.errors import Location, UnsupportedError
-from engine.pddl.model import (
-    And,
-    Atom,
-    Condition,
-    Derived,
-    Domain,
-    Exists,
-    TypedName,
-)
+from engine.pddl.model import And, Atom, Condition, Derived, Domain, Exists, TypedName
 from engine.pddl.strata import find_unstratified, strata
 from engine.pddl.traversal import static_predicates
 from engine.task.task import GroundAtom

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from engine.errors import Location, SasError, TranslationError, UnsupportedError, UsageError
 from engine.files import SAS_SUFFIX, read_text
@@ -22,10 +23,7 @@ from engine.pddl.flat_effects import flatten_effects
 from engine.pddl.problem_checks import check_problem
 from engine.task.sas import parse_sas
 from engine.task.task import PddlSource, Task, Variable
-from engine.task.translate import NO_LIMITS, Limits, translate
-from engine.task.translation_cache import TranslationCache
-from engine.workers.link import NULL_LINK
-from engine.workers.translator import Translator
+from engine.task.translate import TranslateOptions, translate
 
 SAS_FILE = "a SAS file of the Fast Downward translator"
 
@@ -39,16 +37,11 @@ def load_task(
     problem_path: str | Path,
     *,
     unit_costs: bool = False,
-    limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-    progress: Callable[[str], None] | None = None,
-    cache: TranslationCache | None = None,
-    translator: Translator | None = None,
+    **how: Unpack[TranslateOptions],
 ) -> Task:
     """The grounded task of a domain and a problem file; `unit_costs` counts actions instead.
 
-    `task.notes` says what the user should know about it. `cancelled` is asked often and ends the
-    work with `CancelledError`; `progress` receives the translator's stages.
+    `task.notes` says what the user should know about it.
     """
     report = check_files(domain_path, problem_path)
     raise_errors(item for item in report.diagnostics if not item.is_refusal)
@@ -59,11 +52,7 @@ def load_task(
         PddlSource(domain, problem, unit_costs),
         (report.texts[str(domain_path)], report.texts[str(problem_path)]),
         report.diagnostics,
-        limits=limits,
-        cancelled=cancelled,
-        progress=progress,
-        cache=cache,
-        translator=translator,
+        **how,
     )
 
 
@@ -71,12 +60,7 @@ def load_models(
     source: PddlSource,
     texts: tuple[str, str],
     found: Sequence[Diagnostic] = (),
-    *,
-    limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-    progress: Callable[[str], None] | None = None,
-    cache: TranslationCache | None = None,
-    translator: Translator | None = None,
+    **how: Unpack[TranslateOptions],
 ) -> Task:
     """The grounded task of a domain and a problem without errors, and of their texts."""
     domain, problem = source.domain, source.problem
@@ -91,11 +75,7 @@ def load_models(
     translation = translate(
         texts[0].encode(),
         texts[1].encode(),
-        limits=limits,
-        cancelled=cancelled,
-        progress=progress,
-        cache=cache,
-        translator=translator,
+        **how,
     )
     try:
         task = _read_translation(translation.sas, problem.path)
@@ -121,11 +101,7 @@ def load_task_files(
     files: Sequence[str | Path],
     *,
     unit_costs: bool = False,
-    limits: Limits = NO_LIMITS,
-    cancelled: Callable[[], bool] = NULL_LINK.cancelled,
-    progress: Callable[[str], None] | None = None,
-    cache: TranslationCache | None = None,
-    translator: Translator | None = None,
+    **how: Unpack[TranslateOptions],
 ) -> Task:
     """The task a user names by `DOMAIN PROBLEM` or by one `FILE.sas`."""
     if len(files) == 1 and Path(files[0]).suffix.lower() == SAS_SUFFIX:
@@ -140,11 +116,7 @@ def load_task_files(
         files[0],
         files[1],
         unit_costs=unit_costs,
-        limits=limits,
-        cancelled=cancelled,
-        progress=progress,
-        cache=cache,
-        translator=translator,
+        **how,
     )
 
 

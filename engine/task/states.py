@@ -22,13 +22,7 @@ from engine.native.library import (
     NativeProgress,
     Outcome,
 )
-from engine.native.states import (
-    NativeAxioms,
-    NativeConditional,
-    NativeStates,
-    NativeTask,
-    Rows,
-)
+from engine.native.states import NativeAxioms, NativeConditional, NativeStates, NativeTask, Rows
 from engine.task.task import Fact, Task
 
 _compiled: dict[int, NativeTask] = {}
@@ -48,7 +42,7 @@ def _compile(task: Task) -> NativeTask:
         domain_sizes=np.array(task.domain_sizes, np.int32),
         preconditions=_rows([operator.precondition for operator in task.operators]),
         effects=_rows([operator.effect for operator in task.operators]),
-        costs=np.array([operator.cost for operator in task.operators], np.int64),
+        costs=np.array(task.costs, np.int64),
         goal=facts_array(task.goal),
         conditional=_conditional(task) if task.n_conditional_effects else None,
         axioms=_axioms(task) if task.derived_variables else None,

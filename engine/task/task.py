@@ -111,6 +111,11 @@ class Task:
         return not (self.derived_variables or self.n_conditional_effects)
 
     @cached_property
+    def costs(self) -> tuple[int, ...]:
+        """By operator."""
+        return tuple(operator.cost for operator in self.operators)
+
+    @cached_property
     def n_conditional_effects(self) -> int:
         return sum(len(operator.conditional) for operator in self.operators)
 

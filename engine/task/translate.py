@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from engine.errors import (
     CancelledError,
@@ -87,6 +88,18 @@ def translator_version() -> str:
         ) from None
 
 
+class TranslateOptions(TypedDict, total=False):
+    """`cancelled` is asked often and ends the work with `CancelledError`; `progress` receives the
+    translator's stages. For several problems, pass a warm `translator`, which reports no stages.
+    """
+
+    limits: Limits
+    cancelled: Callable[[], bool]
+    progress: Callable[[str], None] | None
+    cache: TranslationCache | None
+    translator: Translator | None
+
+
 def translate(
     domain: bytes,
     problem: bytes,
@@ -97,10 +110,7 @@ def translate(
     cache: TranslationCache | None = None,
     translator: Translator | None = None,
 ) -> Translation:
-    """Return the translator's output for the two file contents; `progress` receives each stage.
-
-    For several problems, pass a warm `translator`, which reports no stages.
-    """
+    """Return the translator's output for the two file contents (see `TranslateOptions`)."""
     started = time.monotonic()
     cache = cache or TranslationCache.of_user()
     options = " ".join(OPTIONS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,7 @@ class TrainingFolder:
     @property
     def has_state(self) -> bool:
         """Whether there is something to continue."""
-        return self._state.is_file()
+        return os.path.isfile(self._state)
 
     def create(self, resume: bool) -> None:
         if self._state.exists() and not resume:

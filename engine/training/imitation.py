@@ -37,9 +37,8 @@ from engine.records.training import EpochRecord, TrainingConfig, best_of, stagna
 from engine.task.states import StateTable
 from engine.task.task import PddlSource, Task
 from engine.training.folder import TrainingFolder, TrainingState
-from engine.training.lessons import LessonBook
 from engine.training.teacher import Teacher, make_teacher
-from engine.training.unrolled import FrozenPolicy, UnrolledNetwork
+from engine.training.unrolled import FrozenPolicy, LessonBook, UnrolledNetwork
 from engine.workers.link import NULL_LINK
 
 
@@ -187,10 +186,15 @@ class _Training:
     def _epoch(self, epoch: int) -> None:
         random = np.random.default_rng([self._config.seed, epoch])
         self._study(random, first=epoch == 1)
+        lessons = sum(len(exercise.book) for exercise in self._exercises)
+        if not lessons:
+            raise UsageError(
+                "there is nothing to learn in the training problems",
+                hint="give problems whose goals are not reached from the start",
+            )
         loss = self._learn(epoch, random)
         success, cost = self._examine()
         checkpoint = self._folder.checkpoint(epoch)
-        lessons = sum(len(exercise.book) for exercise in self._exercises)
         record = EpochRecord(epoch, loss, success, cost, lessons, checkpoint.name)
         details = {**structs.asdict(record), "training": self._identity}
         save_checkpoint(checkpoint, self._network, self._domain, details)
@@ -240,6 +244,8 @@ class _Training:
         logs = exercise.unrolled.log_probabilities(truth)
         right_logs = logs.masked_fill(~right, -torch.inf).logsumexp(dim=0)
         loss = -(right_logs * weights).sum() / weights.sum()
+        if not torch.isfinite(loss):
+            raise UsageError("the weights grow without bound", hint="lower the learning rate")
         self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
@@ -267,6 +273,12 @@ class _Training:
     def _restore(self, state: TrainingState) -> None:
         self._network.load_state_dict(dict(state.network))
         self._optimizer.load_state_dict(dict(state.optimizer))
+        if len(state.books) != len(self._exercises):  # it may have less time per problem now
+            raise UsageError(
+                f"the teacher solved {len(state.books)} problems before, now "
+                f"{len(self._exercises)}",
+                hint="try again when this machine is less busy, or choose another folder",
+            )
         for exercise, contents in zip(self._exercises, state.books, strict=True):
             exercise.book.restore(contents)
         self._history = list(state.history)

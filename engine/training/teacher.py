@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import LimitReachedError
 from engine.native.library import Int32Array, Int64Array
+from engine.pddl.unsupported import MAX_COST
 from engine.records.finding import INFINITY
 from engine.records.training import TeacherKind
 from engine.search.exhaustive import hstar_all
@@ -32,7 +33,7 @@ ASTAR_EXPANSIONS = 20_000  # not seconds: the same seed must give the same lesso
 LAMA_SECONDS = 60.0
 PLANS_PER_REQUEST = 20
 
-_STEPS_PER_COST = 10_000
+_STEPS_PER_COST = 10_000  # fewer where costs are so large that the product would be too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,12 @@ def _optimal_teacher(task: Task) -> Teacher:
 
 def _with_short_plans(task: Task) -> Task:
     """Among plans of equal cost the shorter is better: free actions must not go in circles."""
-    if all(operator.cost > 0 for operator in task.operators):
+    costs = [operator.cost for operator in task.operators]
+    if all(costs):
         return task
+    factor = min(_STEPS_PER_COST, MAX_COST // max(1, *costs))
     operators = tuple(
-        replace(operator, cost=operator.cost * _STEPS_PER_COST + 1) for operator in task.operators
+        replace(operator, cost=operator.cost * factor + 1) for operator in task.operators
     )
     return replace(task, operators=operators)
 
@@ -105,7 +108,7 @@ class TableTeacher:
         self.method = f"optimal costs of all {len(table)} states"
         self._table = table
         self._costs_to_go = costs_to_go
-        self._costs = np.array([operator.cost for operator in table.task.operators], np.int64)
+        self._costs = np.array(table.task.costs, np.int64)
 
     def lessons(self, states: Int32Array) -> list[Lesson]:
         lessons: list[Lesson] = []

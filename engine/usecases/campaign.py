@@ -48,7 +48,6 @@ from engine.records.events import (
     Warned,
 )
 from engine.records.evidence import State
-from engine.usecases.minimize import MinimizeOptions, minimize
 from engine.workers.channel import Call, Command, End
 from engine.workers.limits import ProcessLimits
 from engine.workers.link import AT_LIMIT, NULL_LINK, Failure, InnerLink, Link
@@ -184,6 +183,8 @@ def _minimize(link: Link, store: Workspace, campaign: int, consent: Consent) -> 
     """Look for smallest witnesses if the campaign asks for them; a stop keeps results."""
     settings = store.campaign(campaign).config.minimization
     if settings.enabled and not link.cancelled():
+        from engine.usecases.minimize import MinimizeOptions, minimize  # it brings all verifiers
+
         options = MinimizeOptions(tries=settings.tries, campaign=campaign)
         with suppress(CancelledError):
             minimize(_Forwarder(link), store.path, None, consent, options)

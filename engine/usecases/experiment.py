@@ -32,13 +32,7 @@ from engine.records.events import (
     UnitProgress,
     Warned,
 )
-from engine.records.experiment import (
-    ExperimentConfig,
-    ExperimentKind,
-    FuzzVariant,
-    Suite,
-    Trial,
-)
+from engine.records.experiment import ExperimentConfig, ExperimentKind, FuzzVariant, Suite, Trial
 from engine.records.inputs import ProblemInput
 from engine.usecases.campaign import UnitRunner, WorkKind, unit_kind
 from engine.usecases.trial import run_trial

@@ -53,7 +53,7 @@ def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOpti
     policy = (
         open_policy(bias.policy, task.source.domain if task.source else None, options.seed)
         if bias.policy
-        else open_builtin("random", options.seed)
+        else open_builtin("gc")  # which is not asked
     )
     started = time.monotonic()
     stopped = False

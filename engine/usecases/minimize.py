@@ -6,13 +6,14 @@ minimized again, unless a limit stopped it and the limit is higher now.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.errors import PlumblineError, PolicyError, UsageError
+from engine.errors import CancelledError, LimitReachedError, PlumblineError, PolicyError, UsageError
 from engine.minimize.mistake import Laboratory, Mistake
 from engine.minimize.situation import Situation
 from engine.minimize.witness import MAX_TRIES, Minimized, MinimizeLimits, minimize_mistake
@@ -38,7 +39,7 @@ from engine.usecases.localize import LocalizeOptions, localize
 from engine.usecases.verify import FINDERS
 from engine.verify.claims import find_problem, require_fit
 from engine.verify.stored import Verifier, VerifyOptions
-from engine.workers.link import Link
+from engine.workers.link import Link, TimedLink
 from engine.workers.translator import Translator
 from engine.workspace.rows import Bug, WitnessRow
 from engine.workspace.witnesses import StoredWitness
@@ -55,6 +56,11 @@ class MinimizeOptions:
     total_seconds: float | None = None
     campaign: int | None = None  # whose root causes; None: those of all
 
+    def timed(self, link: Link) -> TimedLink:
+        """Return a link that ends when the time is over."""
+        seconds = math.inf if self.total_seconds is None else self.total_seconds
+        return TimedLink(link, time.monotonic() + seconds)
+
     @property
     def localize_seconds(self) -> float | None:
         """Half of the time, for bugs that are not localized."""
@@ -62,6 +68,8 @@ class MinimizeOptions:
 
 
 DEFAULT_OPTIONS = MinimizeOptions()
+MINIMIZING = 0.8
+"""The share of the time for witnesses; what is left is for verifying them."""
 VERIFIED_STATES = 500_000
 """For the verifier's own searches: origins may be large, and what was optimal there counts."""
 
@@ -109,12 +117,12 @@ def minimize(
     `WitnessResult` after each one, which is verified only at the end. Results before a stop are
     kept.
     """
-    deadline = None
-    if options.total_seconds is not None:
-        deadline = time.monotonic() + options.total_seconds
+    timed = options.timed(link)
     with Workspace.open(workspace) as store, ExitStack() as opened:
         translator = opened.enter_context(warm_translator())
-        session = _Session(store, consent, options, deadline, translator, link, opened)
+        session = _Session(
+            store, consent, options, timed.part(MINIMIZING), translator, link, opened
+        )
         if bugs is None:
             wanted = _root_causes(store, options.campaign)
         else:
@@ -124,7 +132,7 @@ def minimize(
             session.begin(len(done), len(wanted), subject)
             done.append(session.minimize(subject))
             link.emit(done[-1])
-        return _verified(link, store, consent, done)
+        return _verified(link, timed, store, consent, done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +230,7 @@ class _Session:
     store: Workspace
     consent: Consent
     options: MinimizeOptions
-    deadline: float | None
+    timed: TimedLink
     translator: Translator
     link: Link
     opened: ExitStack
@@ -241,10 +249,12 @@ class _Session:
         known = self._known(subject)
         if known is not None:
             return _result(subject, known.finding, known.attempt, known)
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        try:
+            self.timed.check()
+            minimized = self._minimized(subject)
+        except LimitReachedError:
             attempt = self._refused(StoppedBy.TIME, "the time limit was reached before")
             return _result(subject, None, attempt)
-        minimized = self._minimized(subject)
         stored = None
         if minimized.shown is not None:
             stored = self._stored(subject, minimized)
@@ -304,7 +314,7 @@ class _Session:
             text_of(problem.domain.content),
             policy,
             self.translator,
-            self.link,
+            self.timed,
         )
         mistake = Mistake(
             cause.kind,
@@ -321,7 +331,7 @@ class _Session:
             self.link.progress(self.done + tries / (tries + 50), self.total, text)
             self.link.emit(Minimizing(bug.row.id, tries, objects))
 
-        limits = MinimizeLimits(self.options.tries, self.deadline)
+        limits = MinimizeLimits(self.options.tries)
         return minimize_mistake(task, cause.state, mistake, laboratory, limits=limits, tell=tell)
 
     def _task(self, bug: Bug) -> Task:
@@ -411,17 +421,25 @@ def _result(
 
 
 def _verified(
-    link: Link, store: Workspace, consent: Consent, found: Sequence[WitnessResult]
+    link: Link,
+    timed: TimedLink,
+    store: Workspace,
+    consent: Consent,
+    found: Sequence[WitnessResult],
 ) -> tuple[WitnessResult, ...]:
-    """Check all witnesses again by independent code."""
+    """Check all witnesses again by independent code, as far as the time allows."""
     numbers = tuple(sorted({item.witness for item in found if item.witness is not None}))
     if not numbers:
         return tuple(found)
     wanted = VerifyOptions(numbers, states=VERIFIED_STATES)
-    verifier = Verifier(store, FINDERS, wanted, consent, link)
+    verifier = Verifier(store, FINDERS, wanted, consent, timed)
     link.progress(0, None, "verifying")
-    for number, item in enumerate(verifier.claims(), 1):
-        link.progress(number, None, f"{item.claim}: {item.text}")
+    try:
+        for number, item in enumerate(verifier.claims(), 1):
+            link.progress(number, None, f"{item.claim}: {item.text}")
+    except (CancelledError, LimitReachedError):
+        link.check()  # not by the user
+        verifier.stop("the time limit was reached")
     result = verifier.result()
     doubtful = {
         item.id

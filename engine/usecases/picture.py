@@ -138,7 +138,7 @@ def _painted(text: str) -> bytes:
     with scratch_folder("picture") as folder:
         source, target = folder / "picture.svg", folder / "picture.png"
         write_text(source, text)
-        words: Sequence[str] = [sys.executable, "-m", PAINTER, str(source), str(target)]
+        words: Sequence[str] = [sys.executable, "-P", "-m", PAINTER, str(source), str(target)]
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
         try:
             done = subprocess.run(

@@ -152,7 +152,7 @@ class _PoolTest:
         return self._runs.statistics.evaluated + self._own_states
 
     def _refuse_loss(self) -> None:
-        """Raise if nobody decides any more."""
+        """Raise if the policy no longer answers."""
         if self._runs.lost is not None:
             raise self._runs.lost
 

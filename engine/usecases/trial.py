@@ -22,13 +22,7 @@ from engine.policies.policy import Policy, close_policy, open_policy
 from engine.policies.portfolio import recorded_order
 from engine.records.comparison import CompareOptions
 from engine.records.config import Factorization
-from engine.records.events import (
-    TrialFinished,
-    UnitFailed,
-    UnitStarted,
-    UnitStopped,
-    Warned,
-)
+from engine.records.events import TrialFinished, UnitFailed, UnitStarted, UnitStopped, Warned
 from engine.records.experiment import (
     ActionAnswer,
     ActionPlan,

@@ -127,12 +127,8 @@ def _problems_with_end(states: list[State], run: Run, task: Task) -> Iterator[st
 
 def require_fit(bug: Bug, task: Task, localization: Localization | None = None) -> None:
     """Require that a bug fits its task, before names of its facts and actions are looked up."""
-    sizes = task.domain_sizes
-    for state in _states(bug, localization):
-        if len(state) != len(sizes) or any(
-            not 0 <= value < size for value, size in zip(state, sizes, strict=True)
-        ):
-            raise _damaged(bug, "one of its states does not belong to the task")
+    if not all(is_state_of(task, state) for state in _states(bug, localization)):
+        raise _damaged(bug, "one of its states does not belong to the task")
     count = len(task.operators)
     if any(not 0 <= operator < count for operator in _operators(bug, localization)):
         raise _damaged(bug, "one of its actions does not belong to the task")
@@ -143,6 +139,13 @@ def require_fit(bug: Bug, task: Task, localization: Localization | None = None) 
     longest = len(bug.finding.run.operators) + 1
     if max(len(localization.steps), localization.worst_step or 0) > longest:
         raise _damaged(bug, "its localization has more steps than its run")
+
+
+def is_state_of(task: Task, state: State) -> bool:
+    sizes = task.domain_sizes
+    return len(state) == len(sizes) and all(
+        0 <= value < size for value, size in zip(state, sizes, strict=True)
+    )
 
 
 def _can_be_walked(bug: Bug, task: Task) -> bool:

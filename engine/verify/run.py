@@ -17,13 +17,7 @@ import numpy as np
 from engine.errors import CancelledError, PlumblineError, PolicyLostError
 from engine.files import read_bytes
 from engine.policies.consent import Consent
-from engine.policies.policy import (
-    NO_ACTION,
-    NO_OPERATION,
-    BoundPolicy,
-    Probabilistic,
-    bound_policy,
-)
+from engine.policies.policy import NO_ACTION, NO_OPERATION, BoundPolicy, Probabilistic, bound_policy
 from engine.records.evidence import State
 from engine.records.finding import NO_DECISION, EndReason, Finding, RunOutcome
 from engine.records.inputs import File, PolicyInput, ProblemInput

@@ -85,7 +85,9 @@ UNCHECKED = (
     "triage, notes, the log, the project and trainings",
     "comparisons of domains; 'plumbline compare --verify' checks them",
     "what experiments left undecided, stopped at a limit, or drew at random",
-    "which preset and scale an experiment began with, and what it calls its oracles",
+    "which preset and scale an experiment began with, and whether it is about oracles or fuzzing",
+    "what an experiment calls its oracles, how it groups them, and how many states it asks of each",
+    "what an experiment expects of a pair of domains, and what it says decided about an action",
     "that no smaller witness exists, and the run and loss of its origin",
     "that a pattern is too symmetric to be compared with others",
 )

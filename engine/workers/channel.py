@@ -20,14 +20,16 @@ from enum import Enum, StrEnum
 from functools import cache
 from pathlib import PurePath
 from types import FunctionType
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import msgspec
 
 from engine.records.codec import Record, learning
-from engine.workers.encrypted import EncryptedSocket
 from engine.workers.limits import NO_LIMITS, ProcessLimits
 from engine.workers.link import Failure, JobProgress
+
+if TYPE_CHECKING:
+    from engine.workers.encrypted import EncryptedSocket  # only clusters need TLS
 
 MAX_MESSAGE = 2**31
 GREETING_SECONDS = 30.0
@@ -247,7 +249,7 @@ class Connection:
 
         An encrypted connection begins with certificates; OSError if one is not trusted.
         """
-        if isinstance(self.socket, EncryptedSocket):
+        if not isinstance(self.socket, socket.socket):
             self.socket.greet()
         ours = os.urandom(_NONCE)
         self.socket.sendall(ours)

@@ -6,12 +6,13 @@ process of its own, the command line in its only one; tests record what it says.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import traceback
 from dataclasses import dataclass
 
-from engine.errors import CancelledError
+from engine.errors import CancelledError, LimitReachedError
 from engine.native.control import Control
 from engine.workers.limits import NO_LIMITS, ProcessLimits, used_megabytes
 
@@ -101,6 +102,33 @@ class InnerLink(Link):
 
     def paused(self) -> bool:
         return self._outer.paused()
+
+
+class TimedLink(InnerLink):
+    """The link of work that also stops at an `end` of the monotonic clock."""
+
+    def __init__(self, outer: Link, end: float = math.inf) -> None:
+        super().__init__(outer)
+        self._end = end
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self._end == math.inf else max(self._end - time.monotonic(), 0.0)
+
+    def part(self, share: float) -> TimedLink:
+        """Return a link that ends after a share of the time that is left."""
+        left = self.seconds_left
+        end = self._end if left is None else time.monotonic() + share * left
+        return TimedLink(self._outer, end)
+
+    def cancelled(self) -> bool:
+        return super().cancelled() or self.seconds_left == 0
+
+    def check(self) -> None:
+        """Raise `LimitReachedError` if the time is over."""
+        self._outer.check()
+        if self.seconds_left == 0:
+            raise LimitReachedError("the time limit was reached")
 
 
 class WorkerLink(Link):

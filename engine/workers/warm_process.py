@@ -35,6 +35,7 @@ PRELOADED = (
     "engine.usecases.verify",
     "engine.policies.builtin",
 )
+"""What the jobs of a window mostly need. A command has imported what its workers need."""
 NAME = "plumbline-warm"
 MAX_GENERATIONS = 20
 """How often to look for children of dead workers."""
@@ -43,7 +44,8 @@ _MAX_REQUEST = 2**18
 
 
 def main() -> None:
-    _import_engine()
+    for module in PRELOADED:
+        importlib.import_module(module)
     if is_safe_to_fork():
         requests, client, line = map(int, sys.argv[1:])
         _WarmProcess(os.environ, requests, client, line).announce().serve()
@@ -58,16 +60,9 @@ def become_warm(environment: Mapping[str, str], requests: int, client: int, line
         nothing = os.open(os.devnull, os.O_RDWR)
         for standard in range(3):
             os.dup2(nothing, standard)
-        _import_engine()
         _WarmProcess(environment, requests, client, line).serve()
     finally:
         os._exit(1)
-
-
-def _import_engine() -> None:
-    for module in PRELOADED:
-        importlib.import_module(module)
-    gc.freeze()  # garbage collections in workers must not copy all of it
 
 
 def _children() -> Iterator[int]:
@@ -83,6 +78,7 @@ class _WarmProcess:
     def __init__(
         self, environment: Mapping[str, str], requests: int, client: int, line: int
     ) -> None:
+        gc.freeze()  # garbage collections in workers must not copy all that was imported
         os.set_inheritable(line, False)
         name_process(NAME)
         adopt_orphans()

@@ -384,6 +384,12 @@ _LONGEST: dict[tuple[str, str], int] = {  # in bytes, of what every bug repeats
     ("problems", "name"): 2**13,  # the system has no longer paths
     ("policies", "name"): 2**13,
     ("policies", "spec"): 2**13,
+    ("findings", "oracle"): 2**13,
+    ("findings", "evidence_kind"): 2**13,
+    ("flags", "oracle"): 2**13,
+    ("answers", "oracle"): 2**13,
+    ("answers", "verdict"): 2**13,
+    ("localizations", "worst_action"): 2**16,
     ("root_causes", "action"): 2**16,
     ("patterns", "family"): 2**16,
 }

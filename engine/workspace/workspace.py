@@ -27,6 +27,7 @@ from engine.records.pattern import Attempt
 from engine.records.project import Project
 from engine.records.training import Training
 from engine.workspace import lock, triage, witnesses
+from engine.workspace.backup import WorkspaceWatch
 from engine.workspace.connection import Connection, WorkspaceLostError
 from engine.workspace.event_writer import (
     Changes,
@@ -41,7 +42,6 @@ from engine.workspace.experiments import ExperimentWriter
 from engine.workspace.guard import open_workspace, second_connection
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.triage import Undo
-from engine.workspace.watch import WorkspaceWatch
 from engine.workspace.witnesses import DeletedWitnesses, StoredWitness
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from engine.campaign.exchange import bugs_text, policy_cache_text, pool_text, unit_called
 from engine.cli import main
-from engine.errors import ConfigurationError, PolicyError, UnreadableFileError
+from engine.errors import ConfigurationError, PolicyError, UnreadableFileError, WorkspaceError
 from engine.fuzzing.bugs_file import FAILS, BugRecord, parse_bugs, write_bugs
 from engine.fuzzing.imported_pool import contents, task_of
 from engine.fuzzing.pool_file import parse_pool
@@ -41,6 +42,22 @@ def finished(configure: Configure, tmp_path: Path, in_threads: Callable[[], obje
     with Workspace.create(tmp_path / "w.plumb") as store:
         run(configure(more=ASTAR), store, executor=in_threads())  # type: ignore[arg-type]
     return Workspace.open(tmp_path / "w.plumb")
+
+
+@pytest.mark.parametrize("value", [b"\xff", b"\x7f"])
+def test_a_pool_with_states_of_another_task_is_not_written(
+    finished: Workspace, value: bytes
+) -> None:
+    path = finished.path
+    finished.close()
+    with sqlite3.connect(path) as raw:
+        ((state, packed),) = raw.execute(
+            "SELECT states.id, packed FROM pool JOIN states ON states.id = pool.state LIMIT 1"
+        )
+        raw.execute("UPDATE states SET packed = ? WHERE id = ?", (packed[:-1] + value, state))
+    raw.close()
+    with Workspace.open(path) as store, pytest.raises(WorkspaceError, match="damaged"):
+        pool_text(store, unit_called(store, None))
 
 
 def test_a_pool_and_its_bugs_are_tested_again_and_come_out_equal(

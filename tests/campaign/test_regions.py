@@ -8,7 +8,7 @@ import pytest
 from reference import fdr
 from reference.soundness import random_task
 
-from engine.campaign.regions import Regions, regions
+from engine.campaign.findings import Regions, regions
 
 
 def components(task, states) -> list[int]:

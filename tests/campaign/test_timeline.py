@@ -104,7 +104,7 @@ def unit(number: int, started: float | None, seconds: float, status: str = "fini
     return UnitRow(number, 1, "p", "y", 0, status, started, "", UnitStatistics(seconds=seconds))
 
 
-def test_time_in_which_nobody_worked_does_not_count() -> None:
+def test_idle_time_does_not_count() -> None:
     one_after_the_other = [unit(1, 100.0, 10.0), unit(2, 110.0, 5.0)]
     assert unit_offsets(one_after_the_other) == {1: 0.0, 2: 10.0}
     taken_up_next_day = [unit(1, 100.0, 10.0), unit(2, 86_500.0, 5.0), unit(3, 86_502.0, 9.0)]

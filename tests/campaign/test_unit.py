@@ -366,7 +366,7 @@ def test_a_dropped_finding_does_not_keep_other_oracles_away(
 def test_an_oracle_is_credited_with_nothing_that_was_not_confirmed(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, oracles: str
 ) -> None:
-    """Neither with a bug where none is reported nor with a bound that nobody has checked."""
+    """Neither with a bug where none is reported nor with a bound that was not checked."""
     monkeypatch.setattr("engine.dominance.checker.MAX_CELLS", 0)
     more = f"[testing]\noracles = [{oracles}]\nskip_known_bugs = false"
     events = events_of(make_unit(more=more))

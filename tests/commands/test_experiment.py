@@ -64,6 +64,13 @@ def test_a_configuration_is_run_reported_and_found_done(capsys) -> None:
     assert json.loads(capsys.readouterr().out)["tables"][0]["rows"] == recall["rows"]
 
 
+def test_a_time_limit_leaves_the_rest_for_later(capsys) -> None:
+    words = ["experiment", "e.toml", "--out", "w.plumb", "--json"]
+    assert cli.main([*words, "--time-limit", "0.000001"]) == ExitCode.LIMIT_REACHED
+    assert json.loads(capsys.readouterr().out)["status"] == "stopped"
+    assert cli.main([*words, "--resume"]) == ExitCode.DONE
+
+
 def test_a_preset_takes_files_from_the_command_line(capsys) -> None:
     words = ["experiment", "eisenhut-2025", "--scale", "1800", "--out", "w.plumb", "--json"]
     files = ["--domain", "domain.pddl", "--problem", "p1.pddl", "p2.pddl"]

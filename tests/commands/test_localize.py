@@ -235,6 +235,10 @@ def test_limits_end_with_their_own_code(folder: Path, capsys: pytest.CaptureFixt
     path = folder / "plain.plumb"
     bug = bug_at_a(capsys, path, "bog.pddl")["id"]
     call(capsys, "localize", path, "--bug", bug, "--time-limit", "0.000001", code=3)
+    (folder / "t.sas").write_text(write_sas(load_task(*files)))
+    sas = ["localize", "builtin:gc", str(folder / "t.sas"), "--time-limit", "0.000001"]
+    assert main(sas) == 3
+    assert "the policy's run did not end within the time limit" in capsys.readouterr().err
     assert main([*map(str, words)]) == 3
     assert (
         "No step was proven bad within the limits; 3 steps are undecided."

@@ -61,6 +61,16 @@ def test_a_png_is_painted(tmp_path: Path) -> None:
     assert out.read_bytes().startswith(b"\x89PNG")
 
 
+def test_nothing_in_the_current_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "it-has-run"
+    (tmp_path / "PySide6.py").write_text(f"open({str(mark)!r}, 'w').close()")
+    monkeypatch.chdir(tmp_path)
+    assert draw("--out", "state.png") == ExitCode.DONE
+    assert not mark.exists()
+
+
 def test_what_is_wrong_is_said(tmp_path: Path, plan: Path, capsys) -> None:
     assert draw() == ExitCode.BAD_INPUT
     assert "--out" in capsys.readouterr().err

@@ -170,7 +170,7 @@ def factory(task):
 def test_a_policy_that_gives_no_answers_is_not_passed_over(
     mode: str, deed: str, words: str, pool: Path, capsys
 ) -> None:
-    """Otherwise no bugs were found because nothing was tested, and nobody would know."""
+    """Otherwise no bugs were found because nothing was tested, and the user would not notice."""
     plugin = pool.with_name("broken.py")
     plugin.write_text(BROKEN.format(deed=deed))
     capsys.readouterr()

@@ -178,7 +178,7 @@ def straight_plan(task: Task, state: State) -> list[int]:
     return plan
 
 
-def test_a_bound_nobody_has_says_nothing(build: Build) -> None:
+def test_an_unknown_bound_says_nothing(build: Build) -> None:
     """P13: a dominance value tells of t only if s can be solved."""
     task = build((2,), [({}, {0: 1}, 1), ({}, {0: 0}, 1)], (0,), {0: 1})
     function = compute(task, Factorization())

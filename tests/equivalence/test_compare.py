@@ -22,7 +22,12 @@ from engine.pddl import parse_problem
 from engine.pddl.model import Action, Add, And, Atom, Delete, Domain, EffectAnd, Predicate, Term
 from engine.pddl.model import TypedName as Typed
 from engine.records.comparison import Comparison, EquivalenceVerdict
-from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
+from engine.records.events import (
+    ComparisonEvent,
+    ComparisonProgress,
+    OperatorChecked,
+    StageStarted,
+)
 from engine.report.comparison import comparison_json
 from engine.report.comparison_text import cover_sentences
 
@@ -116,6 +121,42 @@ def test_permuted_arguments_only_on_request(domain, compare) -> None:
     assert (
         compare(first, broken, permute_arguments=True).verdict is EquivalenceVerdict.NOT_EQUIVALENT
     )
+
+
+def test_a_stop_among_permutations_keeps_what_was_proven(domain) -> None:
+    first = domain("(on ?x ?y) (top ?x)", ("a", "?x ?y", "(on ?x ?y) (top ?x)", "(not (on ?x ?y))"))
+    second = domain("(over ?x ?y) (top ?x)",
+                    ("a", "?x ?y", "(over ?y ?x) (top ?x)", "(not (over ?y ?x))"))  # fmt: skip
+    stages: list[str] = []
+
+    def hear(event: ComparisonEvent) -> None:
+        if isinstance(event, StageStarted):
+            stages.append(event.stage)
+
+    options = CompareOptions((Parameters.DISTINCT,), permute_arguments=True)
+    found = compare_domains(
+        first, second, options, hear, lambda: stages.count("first mapping") == 2
+    )
+    (reading,) = found.readings
+    assert found.stopped
+    assert reading.verdict is EquivalenceVerdict.NOT_EQUIVALENT
+    assert reading.counterexample is not None
+    assert reading.notes[-1].endswith("permuted arguments is not known: stopped on request")
+    assert not verify_certificate(reading, first, second)
+
+
+@pytest.mark.parametrize("parameters", list(Parameters))
+def test_a_choice_of_types_and_an_action_for_each(domain, compare, parameters) -> None:
+    types = "truck plane - object"
+    one = domain("(used ?x)", ("use", "?x - (either truck plane)", "", "(used ?x)"), types=types)
+    two = domain(
+        "(used ?x)",
+        ("drive", "?x - truck", "", "(used ?x)"),
+        ("fly", "?x - plane", "", "(used ?x)"),
+        types=types,
+    )
+    assert compare(one, two, parameters).verdict is EquivalenceVerdict.EQUIVALENT
+    assert compare(two, one, parameters).verdict is EquivalenceVerdict.EQUIVALENT
 
 
 def test_different_numbers_of_predicates(domain, compare) -> None:

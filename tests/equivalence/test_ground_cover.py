@@ -3,13 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.equivalence.budget import Budget, LimitExceededError, Limits
-from engine.equivalence.ground_cover import (
-    Case,
-    Gap,
-    cover,
-    exact_cover,
-    uniform_cover,
-)
+from engine.equivalence.ground_cover import Case, Gap, cover, exact_cover, uniform_cover
 from engine.equivalence.grounding import Rule, TooManyStatesError
 from engine.equivalence.instances import Change, ground_change
 from engine.equivalence.schemas import lift

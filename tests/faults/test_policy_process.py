@@ -77,7 +77,7 @@ def findings(path: Path) -> dict[str, list[Any]]:
         return found
 
 
-def test_bad_policies_harm_nobody_else(bench: Bench) -> None:
+def test_bad_policies_do_not_harm_other_units(bench: Bench) -> None:
     add_plugins(bench, **MISDEEDS)
     config = configure(bench, list(MISDEEDS))
     said = bench.plumbline("campaign", config, "--out", "w.plumb", "--json")
@@ -94,7 +94,7 @@ def test_bad_policies_harm_nobody_else(bench: Bench) -> None:
     assert {kind for _, kind, _, _ in found["impossible.py:make"]} == {"qualitative"}
     assert not {"crashes.py:make", "nan.py:make"} & set(found)
     said = bench.plumbline("verify", "w.plumb")
-    assert said.code == 3  # nobody has agreed to run the plug-ins again
+    assert said.code == 3  # the user has not agreed to run the plug-ins again
     assert "8 of 8 bugs verified" in said.out
 
 

@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 from reference.faulty import EXPLODING_DOMAIN, Bench, exploding_problem, wait_for
 
-from engine.errors import (
-    CancelledError,
-    DiskError,
-    LimitReachedError,
-    TranslationError,
-)
+from engine.errors import CancelledError, DiskError, LimitReachedError, TranslationError
 from engine.task.load import load_task
 from engine.task.translate import Limits
 

@@ -158,7 +158,7 @@ def test_python_that_no_parser_holds(tmp_path: Path, text: str) -> None:
         open_plugin(path, "factory")
 
 
-def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     path = tmp_path / "policy.pt"
     os.mkfifo(path)
     with pytest.raises(PolicyError, match="regular file"):

@@ -197,7 +197,11 @@ def test_a_file_within_a_workspace_is_not_far_larger_than_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["policies.name", "policies.spec", "problems.name", "root_causes.action"]
+    "place",
+    [
+        *("policies.name", "policies.spec", "problems.name", "root_causes.action"),
+        *("findings.oracle", "findings.evidence_kind"),
+    ],
 )
 def test_a_long_name_is_not_repeated_for_every_bug(sound: Path, tmp_path: Path, place: str) -> None:
     table, column = place.split(".")

@@ -297,6 +297,12 @@ def test_the_plan_behind_the_action_ends_the_search_from_the_state(
     assert answer.optimal_cost == 2
 
 
+@pytest.mark.parametrize("algorithm", ["aoca", "sms", "sms-bc"])
+def test_a_plan_that_cannot_be_is_refused(algorithm: str) -> None:
+    with pytest.raises(UsageError, match="no plan from the state costs 1 or less"):
+        check_action(fork(), (0,), 0, algorithm, plan_cost=1)
+
+
 def test_wrong_questions_are_refused() -> None:
     task = fork()
     with pytest.raises(UsageError, match="not applicable"):

@@ -14,12 +14,7 @@ from engine.localize.losses import find_worst_step, loss_between, share_gap
 from engine.localize.run_searches import LocalizationLimits
 from engine.policies.policy import NO_ACTION
 from engine.records.finding import INFINITY
-from engine.records.localization import (
-    CauseKind,
-    Localization,
-    LocalizedStep,
-    StepVerdict,
-)
+from engine.records.localization import CauseKind, Localization, LocalizedStep, StepVerdict
 from engine.report.loss_text import describe_losses, loss_words, step_loss_cell
 
 MakeRunner = Callable[..., Any]

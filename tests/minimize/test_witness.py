@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
+import time
 from typing import NoReturn
 
 import numpy as np
 import pytest
 from reference import minimizing
+from reference.clock import Clock
 from reference.minimizing import (
     WITHOUT_OPERATOR,
     Scripted,
@@ -19,11 +22,13 @@ from reference.minimizing import (
     situation_of,
     task_of,
 )
+from reference.random_tasks import dials
 
+from engine.errors import LimitReachedError
 from engine.files import resource
-from engine.minimize.mistake import Laboratory, Mistake, Refusal, Shown
+from engine.minimize.mistake import Costs, Laboratory, Mistake, Refusal, Shown
 from engine.minimize.situation import Situation
-from engine.minimize.witness import Minimized, MinimizeLimits, minimize_mistake
+from engine.minimize.witness import REDUCING, Minimized, MinimizeLimits, minimize_mistake
 from engine.policies.policy import NO_OPERATION, open_policy
 from engine.records.finding import BugKind, EndReason
 from engine.records.localization import CauseKind
@@ -32,7 +37,8 @@ from engine.task.export import export_state
 from engine.task.task import PddlSource, Task
 from engine.task.translate import OPTIONS, warm_translator
 from engine.verify.claims import find_problem
-from engine.workers.link import NULL_LINK
+from engine.workers import link
+from engine.workers.link import NULL_LINK, TimedLink
 from engine.workers.translator import Translator
 
 DOMAIN = """(define (domain walker) (:requirements :strips :typing :action-costs)
@@ -274,7 +280,7 @@ def test_12_networks_of_the_examples_decide_otherwise_in_some_states(
     source = PddlSource(task.source.domain, export_state(task, state, "witness"))
     with warm_translator() as translator:
         text = (folder / "domain.pddl").read_text()
-        tools = Laboratory(source, text, policy, translator, NULL_LINK)
+        tools = Laboratory(source, text, policy, translator, TimedLink(NULL_LINK))
         found = minimize_mistake(
             task,
             state,
@@ -361,16 +367,42 @@ def test_14_unit_costs_leave_no_values() -> None:
     assert "length" not in problem_text(found)
 
 
-def test_limits_of_tries_and_time_keep_what_was_reached() -> None:
+def test_a_limit_of_tries_keeps_what_was_reached() -> None:
     few = minimized((DOMAIN, DETOUR), Scripted(walk), detour(), MinimizeLimits(tries=3))
     assert few.attempt.tries == 3
     assert few.attempt.stopped_by is StoppedBy.TRIES
     assert not few.attempt.minimal
     assert few.shown is not None
-    none = minimized((DOMAIN, DETOUR), Scripted(walk), detour(), MinimizeLimits(deadline=0.0))
-    assert none.attempt.stopped_by is StoppedBy.TIME
-    assert none.attempt.witness is not None
-    assert none.attempt.witness.before == none.attempt.witness.after
+
+
+def test_a_limit_of_time_keeps_what_was_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each problem that the policy sees takes a second; some time is left for better actions."""
+    clock, problems = Clock(), set[str]()
+    monkeypatch.setattr(link, "time", clock)
+
+    def slow(facts: frozenset[str], task: Task) -> str | None:
+        clock.now += task.hash not in problems
+        problems.add(task.hash)
+        return walk(facts, task)
+
+    found = minimized((DOMAIN, DETOUR), Scripted(slow), detour(), end=6.0)
+    assert clock.now == 1 + math.ceil(REDUCING * 5)
+    assert found.attempt.stopped_by is StoppedBy.TIME
+    assert found.attempt.witness is not None
+    assert found.attempt.witness.after.objects < found.attempt.witness.before.objects
+    assert found.attempt.witness.better_actions == ("go a c",)
+    problems.clear()
+    with pytest.raises(LimitReachedError):
+        minimized((DOMAIN, DETOUR), Scripted(slow), detour(), end=clock.now + 1)
+
+
+def test_a_search_ends_with_its_link() -> None:
+    """One that would take hours: the limit is not only looked at between two searches."""
+    costs = Costs(dials(12, 8, solvable=False), TimedLink(NULL_LINK, time.monotonic() + 0.2), 10**9)
+    began = time.process_time()
+    with pytest.raises(LimitReachedError):
+        assert costs.initial
+    assert time.process_time() - began < 5
 
 
 def test_the_loss_may_have_to_stay() -> None:

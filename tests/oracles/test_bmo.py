@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.amount import amount
-from reference.oracle_sessions import (
-    MORPH,
-    examine,
-    proven,
-    state_id,
-    switch_session,
-    switch_task,
-)
+from reference.oracle_sessions import MORPH, examine, proven, state_id, switch_session, switch_task
 from reference.random_tasks import tasks
 from reference.small_tasks import one_key
 

@@ -22,8 +22,9 @@ from engine.records.finding import BugKind
 from engine.task.states import StateTable
 from engine.task.task import Task
 from tests.reference import fdr
+from tests.reference.adl_tasks import axiom_task
 from tests.reference.drawn_tasks import example_task
-from tests.reference.random_tasks import tasks
+from tests.reference.random_tasks import dials, tasks, with_idle_variables
 
 
 def test_another_first_step_is_better() -> None:
@@ -92,7 +93,11 @@ def answers(
 
 @settings(max_examples=amount(200, 40))
 @given(
-    tasks(variables=(2, 4), values=(1, 4)),
+    st.one_of(
+        tasks(variables=(2, 4), values=(1, 4)),
+        tasks(variables=(2, 3), values=(1, 4)).map(with_idle_variables),
+        st.integers(0, 10**6).map(axiom_task).map(with_idle_variables),
+    ),
     st.sampled_from(["random", "gc", "hadd"]),
     st.integers(1, 3),
     st.sampled_from([None, 1, 2, 5]),
@@ -120,3 +125,15 @@ def test_a_faster_look_saves_questions() -> None:
     assert fast == slow
     assert {verdict for verdict, _, _ in fast} == {OracleVerdict.BUG, OracleVerdict.NOT_REFUTED}
     assert asked < asked_outside
+
+
+def test_a_faster_look_overlooks_what_no_condition_mentions() -> None:
+    plain = dials(2, 5)
+    states = fdr.all_states(plain)
+    alike = [(*state, x, y) for state in states for x in range(3) for y in range(2)]
+    policy = open_policy("builtin:hadd")
+    said, asked = answers(policy.bind(plain), plain, states, 2)
+    task = with_idle_variables(plain)
+    of_alike, asked_of_alike = answers(policy.bind(task), task, alike, 2)
+    assert {verdict for verdict, _, _ in said + of_alike} == {OracleVerdict.NOT_REFUTED}
+    assert asked_of_alike == asked

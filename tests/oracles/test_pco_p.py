@@ -48,7 +48,7 @@ def test_who_proves_most_bugs_per_run_is_asked_first() -> None:
     ]
 
 
-def test_runs_along_a_run_neither_starve_anybody_nor_count_for_examined_states() -> None:
+def test_runs_along_a_run_neither_starve_policies_nor_count_for_examined_states() -> None:
     scores = contest("a", "b", "c")
     asked: list[str] = []
 

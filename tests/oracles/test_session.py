@@ -56,6 +56,17 @@ def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
     assert [step.origin for step in finding.evidence.steps] == ["policy", "somebody"]
 
 
+def test_on_request_only_the_examined_state_is_judged() -> None:
+    judged = {}
+    for elsewhere in (True, False):
+        tested = session(GO, BACK)
+        tested.bounds.add_plan(1, [REACH], "somebody")
+        judged[elsewhere] = tested.test(0, Silent(), elsewhere=elsewhere).findings
+        assert [tested.bounds.u(state) for state in range(3)] == [5, 3, 0]
+    assert sorted(finding.state for finding in judged[True]) == [(0,), (1,)]
+    assert judged[False] == tuple(f for f in judged[True] if f.state == (0,))
+
+
 def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     """P15, P17: it is no failure, and what it has cost is no bound."""
     tested = session(GO, BACK, step_limit=1)
@@ -78,7 +89,7 @@ def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
 
 
 class Morphing:
-    """Claims that the middle is as good as the goal but for 1: nobody can confirm that."""
+    """Claims that the middle is as good as the goal but for 1, which cannot be confirmed."""
 
     name = "morphing"
 

@@ -118,7 +118,7 @@ def test_what_an_effect_or_an_axiom_looks_at_has_to_hold_whatever_it_is() -> Non
 
 
 def test_a_broken_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If nobody asked for the place of the robot, its plan could not be followed."""
+    """If no condition asked for the place of the robot, its plan could not be followed."""
     task = visiting()
     session = session_where_the_policy_goes(task, "1-0", "0-1", "1-2")
     start, walked_to = session.table.add([task.init, (2, 0, 1, 1)]).tolist()
@@ -132,7 +132,7 @@ BY_DOMINANCE = "undo:dominance=true"
 
 
 def refueling() -> Task:
-    """Who has left place 0 comes back with more fuel than before, and nobody can spill it."""
+    """Who has left place 0 comes back with more fuel than before, and no action spills it."""
     drives = tuple(
         Operator(f"drive-{fuel}", ((0, 0), (1, fuel)), ((0, 2), (1, fuel - 1)), 3)
         for fuel in (1, 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.pddl import Domain, diff_domains, parse_domain
+from engine.pddl import Domain, parse_domain
+from engine.pddl.diff import diff_domains
 
 BEFORE = """(define (domain d) (:requirements :strips :typing)
   (:types ball room box - object)

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import PddlError, UnreadableFileError
-from engine.pddl import (
-    InvalidPddlError,
-    check_files,
-    definition_kind,
-    read_domain,
-    read_problem,
-)
+from engine.pddl import InvalidPddlError, check_files, definition_kind, read_domain, read_problem
 
 DOMAIN = b"(define (domain d) (:predicates (p)))"
 

@@ -16,7 +16,8 @@ from engine.task.load import with_unit_costs
 from engine.task.states import StateTable
 from engine.task.task import Task
 from tests.reference import fdr
-from tests.reference.random_tasks import counter, dials, tasks
+from tests.reference.adl_tasks import axiom_task
+from tests.reference.random_tasks import counter, dials, tasks, with_idle_variables
 
 NAMES = ["random", "gc", "hadd", "hff", "optimal"]
 
@@ -25,8 +26,15 @@ def states_of(task: Task) -> np.ndarray:
     return np.array(fdr.all_states(task), dtype=np.int32)
 
 
-@settings(max_examples=amount(25, 10))
-@given(tasks(variables=(2, 3), values=(1, 4)), st.sampled_from(["gc", "hadd", "hff"]))
+@settings(max_examples=amount(60, 25))
+@given(
+    st.one_of(
+        tasks(variables=(2, 3), values=(1, 4)),
+        tasks(variables=(2, 3), values=(1, 3)).map(with_idle_variables),
+        st.integers(0, 10**6).map(axiom_task).map(with_idle_variables),
+    ),
+    st.sampled_from(["gc", "hadd", "hff"]),
+)
 def test_greedy_policies_take_the_first_best_successor(task: Task, name: str) -> None:
     heuristic = Evaluator(with_unit_costs(task), {"hff": "ff"}.get(name, name))
     decisions = open_policy(f"builtin:{name}").bind(task).decide(states_of(task))

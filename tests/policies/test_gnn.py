@@ -1,5 +1,7 @@
 """GNN checkpoints: values as in the formulas, groups that do not disturb each other, refusals."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from engine.errors import PolicyError, UnsupportedError
 from engine.pddl import parse_domain
 from engine.pddl.model import Domain
 from engine.policies.gnn import policy as gnn_policy
+from engine.policies.gnn.noise import torch_normal
 from engine.policies.gnn.policy import BoundGnn, GnnPolicy
 from engine.policies.policy import open_policy
 from engine.policies.torch_file import load_checkpoint
@@ -228,6 +231,7 @@ UPDATE = "model.relation_network.update.0.weight"
         (put(UPDATE, torch.full((2 * HIDDEN, 2 * HIDDEN), torch.nan)), "not numbers"),
         (put(UPDATE, "weights"), "wrong size"),
         (put("extra.weight", torch.zeros(1)), "another kind of network"),
+        (lambda contents: contents["state_dict"].update({7: 1}), "weights without a name"),
         (drop("readout.post.2.bias"), "missing"),
         (setting(hidden_size=0), "unusable sizes"),
         (setting(iterations=10**9), "unusable sizes"),
@@ -261,3 +265,19 @@ def test_a_task_without_pddl_is_refused(write: Write, task: Task) -> None:
 
     with pytest.raises(PolicyError, match="needs the PDDL files"):
         open_policy(str(write())).bind(replace(task, source=None))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 8), (7, 3), (33, 13)])
+def test_the_noise_is_that_of_torch(shape: tuple[int, int]) -> None:
+    for seed in (0, 7, 2**32 - 1):
+        expected = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+        assert torch_normal(*shape, seed) == pytest.approx(expected.numpy(), abs=1e-6)
+
+
+def test_no_torch_is_needed_to_decide(write: Write, domain_path: Path, problem_path: Path) -> None:
+    command = ["run", str(write()), str(domain_path), str(problem_path)]
+    program = (
+        f"import sys; from engine import cli; cli.main({command!r});"
+        "sys.exit('torch' in sys.modules or 'engine.policies.gnn.network' not in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True)

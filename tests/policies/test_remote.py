@@ -191,7 +191,7 @@ def test_a_server_that_dies_during_a_run(tmp_path) -> None:
         assert isinstance(runs.lost, PolicyLostError)
         calls = runs.statistics.calls
         runs.run(table.add((1, 0)))
-        assert runs.statistics.calls == calls  # whoever is gone is not asked again
+        assert runs.statistics.calls == calls  # a server that is gone is not asked again
     assert results.outcome.tolist() == [RunOutcome.ABORTED]
     assert results.reason.tolist() == [EndReason.POLICY_ERROR]
     assert "was lost" in runs.statistics.errors[0]
@@ -310,7 +310,7 @@ def test_a_server_that_takes_its_time_is_there() -> None:
         assert policy.bind(corridor()).decide(STATES).tolist() == [0] * 8
 
 
-def test_nobody_there(tmp_path) -> None:
+def test_no_server_at_the_address(tmp_path) -> None:
     with pytest.raises(PolicyError, match=r"no server answers at .*is the server running"):
         open_remote(f"unix:{tmp_path}/nobody.sock")
 
@@ -351,7 +351,7 @@ def call(address: str, method: pheromone.Method, values: list[int]):
         ([0, -1], "variable 1 has no value -1"),
     ],
 )
-def test_bad_states_get_an_error_and_harm_nobody(values: list[int], complaint: str) -> None:
+def test_bad_states_get_an_error_and_the_server_goes_on(values: list[int], complaint: str) -> None:
     with PolicyServer(Clever(), corridor(), "127.0.0.1:0") as server:
         with pytest.raises(grpc.RpcError) as caught:
             call(server.address, pheromone.OPERATOR, values)

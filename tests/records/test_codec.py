@@ -90,6 +90,11 @@ def test_what_is_no_record_is_refused(data: bytes) -> None:
         decode(data, Finding)
 
 
+def test_deep_nesting_where_a_tag_is_sought_is_refused() -> None:
+    with pytest.raises(DamagedRecordError):
+        decode(b'{"a":' + b"[" * 100_000, Finding | Run)
+
+
 def test_json_for_people_has_no_tags() -> None:
     assert to_json(FINDING.evidence) == {
         "state": [0, 3],
@@ -116,7 +121,7 @@ class _Settings(Record):
     "document",
     ['{"path": "a\\u0000b", "seconds": 1}', '{"path": "a", "seconds": 1e999}', '{"path": "a"}'],
 )
-def test_values_that_nobody_can_use_are_refused(document: str) -> None:
+def test_useless_values_are_refused(document: str) -> None:
     with pytest.raises(DamagedRecordError):
         decode(document, _Settings)
     assert decode('{"path": "a\\n", "seconds": 1}', _Settings) == _Settings("a\n", 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from engine.task.load import load_models, load_task
 from engine.task.task import PddlSource, Task
 from engine.task.translate import warm_translator
 from engine.task.translation_cache import NO_CACHE
-from engine.workers.link import NULL_LINK
+from engine.workers.link import NULL_LINK, TimedLink
 
 Decide = Callable[[frozenset[str], Task], str | None]
 """Facts such as `(at a)` and the task, to a ground action such as `drive a b`."""
@@ -114,12 +115,15 @@ def moves_of(task: Task, *protected: str) -> Moves:
 
 
 @contextmanager
-def laboratory(task: Task, domain_text: str, policy: object) -> Iterator[Laboratory]:
+def laboratory(
+    task: Task, domain_text: str, policy: object, end: float = math.inf
+) -> Iterator[Laboratory]:
     assert task.source is not None
     exported = export_state(task, task.init, "witness")
     source = PddlSource(task.source.domain, exported, task.source.unit_costs)
     with warm_translator() as translator:
-        yield Laboratory(source, domain_text, policy, translator, NULL_LINK)  # type: ignore[arg-type]
+        link = TimedLink(NULL_LINK, end)
+        yield Laboratory(source, domain_text, policy, translator, link)  # type: ignore[arg-type]
 
 
 def minimized(
@@ -130,10 +134,11 @@ def minimized(
     *,
     unit_costs: bool = False,
     seen: list[Situation] | None = None,
+    end: float = math.inf,
 ) -> Minimized:
     """The smallest witness at the initial state of a problem."""
     task = task_of(*texts, unit_costs=unit_costs)
-    with laboratory(task, texts[0], policy) as tools:
+    with laboratory(task, texts[0], policy, end) as tools:
         return minimize_mistake(
             task,
             task.init,

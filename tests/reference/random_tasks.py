@@ -4,6 +4,8 @@ costs, no preconditions, empty effects, duplicate operators, variables with one 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from engine.task.task import Fact, Operator, Task, Variable
@@ -81,6 +83,29 @@ def widened(task: Task, bits: int) -> Task:
     idle = tuple((len(sizes) + filler, 5) for filler in range(len(fillers)))
     goal = tuple(sorted(doubled(task.goal) + idle))
     return make_task(sizes + fillers + sizes, operators, init, goal)
+
+
+def with_idle_variables(task: Task) -> Task:
+    """The same task with two more variables, which operators change and no condition mentions.
+
+    One changes with every operator, the other where the first variable has its first value.
+    """
+    first, second = len(task.variables), len(task.variables) + 1
+    idle = tuple(
+        Variable(f"idle{values}", tuple(f"Atom idle(x{x})" for x in range(values)))
+        for values in (3, 2)
+    )
+    operators = tuple(
+        replace(
+            operator,
+            effect=(*operator.effect, (first, number % 3)),
+            conditional=(*operator.conditional, (((0, 0),), (second, number % 2))),
+        )
+        for number, operator in enumerate(task.operators)
+    )
+    return replace(
+        task, variables=task.variables + idle, operators=operators, init=(*task.init, 0, 0)
+    )
 
 
 def counter(bits: int, costs: tuple[int, ...] = (1,)) -> Task:

@@ -12,17 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.records.experiment import (
-    Column,
-    ExperimentResults,
-    Figure,
-    FigureForm,
-    Series,
-    Table,
-)
+from engine.records.experiment import Column, ExperimentResults, Figure, FigureForm, Series, Table
 from engine.report.experiment.cells import text_table
-from engine.report.experiment.files import experiment_files
-from engine.report.experiment.latex import latex_text
+from engine.report.experiment.files import experiment_files, latex_text
 
 HOSTILE = "\\input{/etc/passwd} 100% & #1 $x$ a_b ~ ^ {<script>} =1+1 \x1b[31m é"
 TABLE = Table(
@@ -83,6 +75,7 @@ def test_latex_prints_names_and_runs_none(files: dict[str, bytes]) -> None:
     assert latex_text("T_U") == "T$_{\\mathrm{U}}$"
     assert latex_text("|P_pi|") == "$|$P$_{\\pi}$$|$"
     assert latex_text("a--b") == "a-{}-b"
+    assert latex_text("a---b") == "a-{}-{}-b"
     rows = [line for line in text.splitlines() if line.endswith("\\\\")]
     assert all(len(re.findall(r"(?<!\\)&", row)) == 3 for row in rows[1:])
 

@@ -15,16 +15,17 @@ from reference.random_tasks import dials, make_task, partial_states, tasks, wide
 from engine.errors import CancelledError, LimitReachedError
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
-from engine.search.abstraction import (
+from engine.search.aoca_star import aoca_star
+from engine.search.forward import Control, SearchLimits, search
+from engine.search.heuristics import (
+    BUILT_FOR_STATE,
     Abstraction,
     CartesianOptions,
+    Evaluator,
     MergeAndShrinkOptions,
     build_cartesian,
     build_merge_and_shrink,
 )
-from engine.search.aoca_star import aoca_star
-from engine.search.forward import Control, SearchLimits, search
-from engine.search.heuristics import BUILT_FOR_STATE, Evaluator
 from engine.task.task import Fact, Operator, Task
 
 Build = Callable[..., Abstraction]

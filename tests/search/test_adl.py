@@ -19,10 +19,15 @@ from reference.random_tasks import make_task
 from engine.errors import UsageError
 from engine.native.library import Outcome
 from engine.records.finding import INFINITY
-from engine.search.abstraction import CartesianOptions, build_cartesian, build_merge_and_shrink
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
-from engine.search.heuristics import LMCUT_RULES, Evaluator
+from engine.search.heuristics import (
+    LMCUT_RULES,
+    CartesianOptions,
+    Evaluator,
+    build_cartesian,
+    build_merge_and_shrink,
+)
 from engine.task.cases import MAX_CASES, case_count
 from engine.task.states import StateTable
 from engine.task.task import ConditionalEffect, Operator, Task

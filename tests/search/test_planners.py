@@ -16,13 +16,7 @@ from reference.small_tasks import task_of
 
 from engine.errors import PlannerError
 from engine.search import planners
-from engine.search.planners import (
-    FoundPlan,
-    Planner,
-    PlannerOutcome,
-    planner_path,
-    run_planner,
-)
+from engine.search.planners import FoundPlan, Planner, PlannerOutcome, planner_path, run_planner
 from engine.task.task import Task
 from engine.task.translate import Limits
 
@@ -143,6 +137,23 @@ def test_a_complete_planner_proves_that_there_is_no_plan(planner: Planner, one_k
     result = run_planner(planner, one_key)
     assert result.outcome is PlannerOutcome.UNSOLVABLE
     assert result.plan is None
+
+
+@pytest.mark.parametrize("planner", list(Planner))
+@pytest.mark.parametrize("cost", [2**31 - 1, 2**30])
+def test_costs_beyond_what_the_planner_can_count_prove_nothing(planner: Planner, cost: int) -> None:
+    """They overflow in it: it would say that there is no plan."""
+    steps = [(f"go {x}", {0: x}, {0: x + 1}, cost) for x in range(3)]
+    result = run_planner(planner, task_of((4,), steps, (0,), {0: 3}), limits=Limits(10.0))
+    assert result.outcome not in (PlannerOutcome.UNSOLVABLE, PlannerOutcome.NO_PLAN_BELOW_BOUND)
+
+
+def test_operators_may_have_no_effect(corridor: Task) -> None:
+    idle = replace(corridor.operators[0], name="idle", effect=())
+    task = replace(corridor, operators=(idle, *corridor.operators))
+    result = run_planner(Planner.LAMA, task)
+    assert result.plan is not None
+    assert 0 not in result.plan.operators
 
 
 @pytest.mark.parametrize("planner", Planner)

@@ -13,7 +13,7 @@ from reference.random_tasks import make_task
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.undo import asked_facts
 from engine.policies.asnets.action_operators import ActionOperators
-from engine.policies.plugin.task_view import PluginTask
+from engine.policies.plugin.host import PluginTask
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search

@@ -269,6 +269,50 @@ FORGERIES: dict[str, dict[str, Forgery]] = {
     },
 }
 
+PASSING: dict[str, tuple[str, Forgery, str]] = {
+    "another preset": ("parts", settings(lambda c: c.update(preset="eisenhut-2024")), "preset"),
+    "another scale": ("parts", settings(lambda c: c.update(scale=1)), "scale"),
+    "oracles instead of fuzzing": (
+        "parts",
+        settings(lambda c: c.update(kind="oracles")),
+        "about oracles or fuzzing",
+    ),
+    "another name of an oracle": (
+        "parts",
+        settings(lambda c: c["oracles"][0].update(label="best")),
+        "calls its oracles",
+    ),
+    "another group of oracles": (
+        "parts",
+        settings(lambda c: c.update(qualitative=["undo"])),
+        "groups them",
+    ),
+    "fewer states for a recall": (
+        "parts",
+        settings(lambda c: c.update(min_states=1)),
+        "how many states it asks",
+    ),
+    "another expectation of a pair": (
+        "experiments",
+        rekeyed(
+            lambda f: f.change(
+                "experiments",
+                "config",
+                lambda c: c["pairs"][0].update(expected="not-equivalent"),
+                "id = 3",
+            )
+        ),
+        "expects of a pair",
+    ),
+    "another reason of an answer": (
+        "experiments",
+        lambda f: f.change(
+            "trials", "result", lambda d: d["answers"][0].update(reason="a miracle"), "id = 2"
+        ),
+        "says decided about an action",
+    ),
+}
+
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_untouched_workspaces_hold(kind: str, workspaces: dict[str, Path], verify: Verify) -> None:
@@ -283,10 +327,24 @@ def test_untouched_workspaces_hold(kind: str, workspaces: dict[str, Path], verif
 def test_forgeries_are_noticed(
     kind: str, name: str, workspaces: dict[str, Path], tmp_path: Path, verify: Verify
 ) -> None:
-    path = Path(shutil.copy(workspaces[kind], tmp_path / "forged.plumb"))
-    with closing(sqlite3.connect(path)) as connection:
-        FORGERIES[kind][name](NewerForger(path, connection))
-        connection.commit()
-    code, answer = verify(path)
+    code, answer = verify(_forged(workspaces[kind], tmp_path, FORGERIES[kind][name]))
     assert answer["failed"], answer
     assert code == 1
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_passes_is_named_as_unchecked(
+    name: str, workspaces: dict[str, Path], tmp_path: Path, verify: Verify
+) -> None:
+    kind, forgery, words = PASSING[name]
+    code, answer = verify(_forged(workspaces[kind], tmp_path, forgery))
+    assert code == 0, answer
+    assert any(words in text for text in answer["unchecked"])
+
+
+def _forged(workspace: Path, folder: Path, forgery: Forgery) -> Path:
+    path = Path(shutil.copy(workspace, folder / "forged.plumb"))
+    with closing(sqlite3.connect(path)) as connection:
+        forgery(NewerForger(path, connection))
+        connection.commit()
+    return path

@@ -8,14 +8,7 @@ import pytest
 from reference import fdr
 from reference.amount import amount
 from reference.random_tasks import make_task
-from reference.soundness import (
-    TablePolicy,
-    Truth,
-    check,
-    optimal_policy,
-    policies,
-    random_task,
-)
+from reference.soundness import TablePolicy, Truth, check, optimal_policy, policies, random_task
 
 from engine.dominance.checker import DominanceChecker
 from engine.oracles.objective import OBJECTIVES
@@ -139,7 +132,7 @@ def flagged(session: OracleSession) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("oracle", ["bmo:lookahead=0", "bmo:lookahead=0,factors=merged"])
-def test_comparing_states_that_nobody_solves_proves_nothing(oracle: str) -> None:
+def test_comparing_unsolvable_states_proves_nothing(oracle: str) -> None:
     """P13, P28: finite dominance values, but no bound to start from."""
     session, table = bench_of(line(), {})
     working = make_oracle(oracle, session)

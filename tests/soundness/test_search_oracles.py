@@ -9,14 +9,7 @@ import pytest
 from reference import fdr
 from reference.amount import amount
 from reference.random_tasks import dials, make_task
-from reference.soundness import (
-    TablePolicy,
-    Truth,
-    check,
-    optimal_policy,
-    policies,
-    random_task,
-)
+from reference.soundness import TablePolicy, Truth, check, optimal_policy, policies, random_task
 
 from engine.oracles.objective import OBJECTIVES
 from engine.oracles.registry import make_oracle

@@ -31,9 +31,8 @@ from engine.task.successors import applicable_operators, is_goal, successor
 from engine.task.task import Task
 from engine.training import teacher as teachers
 from engine.training.imitation import explore, run_cost, train
-from engine.training.lessons import LessonBook
 from engine.training.teacher import Lesson, make_teacher
-from engine.training.unrolled import FrozenPolicy, UnrolledNetwork
+from engine.training.unrolled import FrozenPolicy, LessonBook, UnrolledNetwork
 
 DOMAIN = """
 (define (domain lamps) (:requirements :strips :typing)
@@ -172,6 +171,16 @@ def test_free_actions_do_not_lead_in_circles(short: Task) -> None:
         steps = follow(free, lessons, state)
         unit = search(short, state=state).cost
         assert steps == unit
+
+
+def test_free_actions_beside_expensive_ones(short: Task) -> None:
+    operators = tuple(
+        replace(operator, cost=0 if operator.name.startswith("walk") else 2**31 - 1)
+        for operator in short.operators
+    )
+    teacher = make_teacher(TeacherKind.OPTIMAL, replace(short, operators=operators))
+    lessons = teacher.lessons(np.array([short.init], dtype=np.int32))
+    assert follow(short, lessons, short.init) == search(short).cost
 
 
 @pytest.mark.parametrize("kind", list(TeacherKind))
@@ -406,6 +415,16 @@ def test_a_resumed_training_equals_one_in_one_go(short: Task, long: Task, tmp_pa
     assert again.history == whole.history
 
 
+def test_a_resumed_training_needs_the_same_lessons(
+    short: Task, long: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train([short, long], [], tmp_path, structs.replace(QUICK, epochs=1))
+    monkeypatch.setattr(teachers, "TABLE_STATES", 2)
+    monkeypatch.setattr(teachers, "ASTAR_EXPANSIONS", search(long).expanded - 1)
+    with pytest.raises(UsageError, match="solved 2 problems before, now 1"):
+        train([short, long], [], tmp_path, QUICK, resume=True)
+
+
 def test_it_gives_the_threads_back(short: Task, tmp_path: Path) -> None:
     torch.set_num_threads(2)
     try:
@@ -424,6 +443,11 @@ def test_it_ends_when_nothing_gets_better(short: Task, tmp_path: Path) -> None:
     assert events[-1].reason == "no better policy and no lower loss in 2 epochs"
 
 
+def test_a_training_that_diverges_ends(short: Task, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="lower the learning rate"):
+        train([short], [], tmp_path, structs.replace(QUICK, learning_rate=1e10))
+
+
 def test_problems_that_cannot_be_used(short: Task, make_task, tmp_path: Path) -> None:
     hopeless = make_task(3, [0], one_way=True)
     events: list[TrainingEvent] = []
@@ -432,6 +456,9 @@ def test_problems_that_cannot_be_used(short: Task, make_task, tmp_path: Path) ->
     assert [type(event) for event in events[:2]] == [ProblemSkipped, ProblemPrepared]
     with pytest.raises(UsageError, match="solves none of the training problems"):
         train([hopeless], [], tmp_path / "none", config)
+    solved = replace(short, goal=tuple(enumerate(short.init))[:1])
+    with pytest.raises(UsageError, match="nothing to learn"):
+        train([solved], [], tmp_path / "solved", config)
     with pytest.raises(UsageError, match="needs PDDL files"):
         train([replace(short, source=None)], [], tmp_path / "sas", config)
     other = replace(short.source, domain=replace(short.source.domain, name="other"))

@@ -14,13 +14,7 @@ from engine.records.comparison import Comparison as DomainComparison
 from engine.records.events import AlreadyDone, CampaignStatus
 from engine.records.inputs import File
 from engine.records.training import EpochRecord, TrainingPlan
-from engine.records.verification import (
-    CheckedClaim,
-    ClaimCount,
-    ClaimKind,
-    Verification,
-    undecided,
-)
+from engine.records.verification import CheckedClaim, ClaimCount, ClaimKind, Verification, undecided
 from engine.usecases.campaign import CampaignEnd, resume_campaign
 from engine.usecases.changes import Changes, find_changes
 from engine.usecases.compare import compare

@@ -17,6 +17,7 @@ import pytest
 from reference.faulty import workers_of
 from reference.recording_link import RecordingLink
 
+from engine.campaign.config_reader import read_config
 from engine.campaign.summary import summary
 from engine.errors import PddlError, UsageError, WorkspaceError
 from engine.policies.consent import Consent
@@ -47,6 +48,7 @@ Configure = Callable[..., CampaignConfig]
 MakeExecutor = Callable[[], Executor]
 
 SIZE = "size = 12"
+EXAMPLE = Path(__file__).parents[2] / "resources/examples/container-yard/campaign.toml"
 
 
 @pytest.fixture
@@ -242,8 +244,12 @@ def test_unknown_executors_are_refused(text: str) -> None:
 
 
 def test_a_killed_worker_costs_one_unit(
-    config: CampaignConfig, path: Path, contents: Contents, expected: dict[str, list[Any]]
+    path: Path, tmp_path: Path, in_threads: MakeExecutor, contents: Contents
 ) -> None:
+    config = read_config(EXAMPLE)  # its units take long enough to be paused
+    with Workspace.create(tmp_path / "undisturbed.plumb") as store:
+        assert run(config, store, executor=in_threads()).finished
+        expected = contents(store)
     seen: list[CampaignEvent] = []
     victims: list[int] = []
 
@@ -399,7 +405,7 @@ def test_a_failed_unit_is_taken_from_what_there_is_to_do() -> None:
     assert link.reports[-1][:2] == (0.2, 2.0)
 
 
-def test_where_all_units_fail_nobody_knows_the_end() -> None:
+def test_if_all_units_fail_the_end_is_unknown() -> None:
     link = RecordingLink()
     reporter = CampaignReporter(link)
     reporter.emit(CampaignStarted(1, (1,)))

@@ -39,11 +39,14 @@ def test_evidence_is_verified() -> None:
     assert [reading.objections for reading in comparison.readings] == [(), ()]
 
 
-def test_verifying_has_only_the_time_that_is_left(after_comparing: Callable[..., None]) -> None:
+@pytest.mark.parametrize(("other", "verdict"), [(B, "not-equivalent"), (A, "equivalent")])
+def test_verifying_has_only_the_time_that_is_left(
+    after_comparing: Callable[..., None], other: File, verdict: str
+) -> None:
     after_comparing(lambda comparison: replace(comparison, seconds=OPTIONS.seconds))
-    comparison = compare(RecordingLink(), A, B, OPTIONS)
+    comparison = compare(RecordingLink(), A, other, OPTIONS)
     for reading in comparison.readings:
-        assert reading.verdict == "not-equivalent"
+        assert reading.verdict == verdict
         assert reading.objections is None
         assert NOT_VERIFIED in reading.notes
     assert not comparison.stopped

@@ -23,7 +23,7 @@ from engine.commands.console import ConsoleLink
 from engine.errors import CancelledError, WorkspaceError
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
-from engine.records.codec import decode, encode
+from engine.records.codec import compress, decode, encode
 from engine.records.config import CampaignConfig, Unit
 from engine.records.events import (
     BugLocalized,
@@ -273,9 +273,10 @@ def test_all_kinds_of_localizations_are_read_as_they_were_written(
     assert {CauseKind.DEAD_END, CauseKind.LOOP, CauseKind.DETOUR} <= kinds
 
 
-def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path) -> None:
+@pytest.mark.parametrize("steps", [b"\1\2", compress(b"[" * 100_000)], ids=["bytes", "nested"])
+def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path, steps: bytes) -> None:
     with Workspace.open(one_road) as store:
-        forge(store.path, "UPDATE localized_steps SET steps = x'0102'")
+        forge(store.path, f"UPDATE localized_steps SET steps = x'{steps.hex()}'")
         with pytest.raises(WorkspaceError, match="localization of bug 1 is damaged"):
             store.localization(1)
         localize(RecordingLink(), one_road, [1])

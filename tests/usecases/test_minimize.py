@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from reference.bug_workspace import DOMAIN, InThreads, make_workspace, problem_text
+from reference.clock import Clock
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
@@ -19,12 +20,14 @@ from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.consent import NO_CONSENT, Consent
 from engine.records.pattern import Same, StoppedBy
 from engine.records.verification import ClaimKind
+from engine.usecases import minimize as minimizing
 from engine.usecases.campaign import run, run_campaign
 from engine.usecases.changes import find_changes
 from engine.usecases.export import export_bundles
 from engine.usecases.minimize import MinimizeOptions, Minimizing, WitnessResult, minimize
 from engine.usecases.verify import verify
 from engine.verify.stored import VerifyOptions
+from engine.workers import link
 from engine.workers.link import NULL_LINK
 from engine.workspace.workspace import Workspace
 
@@ -442,7 +445,7 @@ def test_patterns_of_another_policy_are_new_or_gone(workspace: Path, tmp_path: P
 def test_what_a_limit_left_is_no_reason_to_call_a_pattern_gone(
     tested: Path, tmp_path: Path
 ) -> None:
-    """The bugs of the second campaign may show the same mistakes: nobody has found out."""
+    """The bugs of the second campaign may show the same mistakes, which is not known."""
     path = Path(shutil.copy(tested, tmp_path / "w.plumb"))
     with Workspace.open(path) as store:
         config = replace(store.campaign(1).config, seeds=(5,), policies=("builtin:gc",))
@@ -470,16 +473,45 @@ def test_the_report_has_the_patterns_with_their_pictures(workspace: Path, tmp_pa
     assert json.loads(data.read_text())["patterns"][0]["bugs"]
 
 
-def test_the_time_limit_counts_while_bugs_are_localized(tmp_path: Path) -> None:
+def test_the_time_limit_counts_while_bugs_are_localized(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = CONFIG.replace("localization.enabled = true\n", "")
     path = make_workspace(tmp_path, config)
     with Workspace.open(path) as store:
         bug = store.bugs()[0].id
-    (short,) = minimize(NULL_LINK, path, [bug], NO_CONSENT, MinimizeOptions(total_seconds=0.0))
-    assert short.witness is None
+    words = ["minimize", str(path), "--bug", str(bug), "--time-limit", "0.000001", "--json"]
+    assert main(words) == ExitCode.ANSWER_IS_NO
+    (short,) = json.loads(capsys.readouterr().out)["witnesses"]
+    assert (short["id"], short["stopped_by"]) == (None, "time")
     with Workspace.open(path) as store:
         found = store.localization(bug)
         assert found is not None
         assert found.limited
     (whole,) = minimize(NULL_LINK, path, [bug], NO_CONSENT, MinimizeOptions(total_seconds=600.0))
     assert whole.witness is not None
+
+
+def test_the_time_limit_counts_while_witnesses_are_verified(
+    tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A witness that there was no time to verify is kept, and verified the next time."""
+    path = Path(shutil.copy(tested, tmp_path / "w.plumb"))
+    with Workspace.open(path) as store:
+        bug = next(c for c in store.root_causes() if c.policy == "builtin:hadd").smallest_bug
+    clock = Clock()
+
+    class Late(RecordingLink):
+        def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+            clock.now += 100 * (text == "verifying")
+
+    with monkeypatch.context() as patch:
+        for module in (link, minimizing):
+            patch.setattr(module, "time", clock)
+        (found,) = minimize(Late(), path, [bug], NO_CONSENT, MinimizeOptions(total_seconds=50.0))
+    assert found.attempt.minimal
+    assert found.witness is not None
+    assert not found.verified
+    (again,) = minimize(NULL_LINK, path, [bug], NO_CONSENT)
+    assert again.witness == found.witness
+    assert again.verified

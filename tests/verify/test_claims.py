@@ -65,7 +65,7 @@ FORGERIES = {
     "a plan that ends early": replace(
         EXPENSIVE, evidence=Evidence((0,), (Walk((0,), "astar"),), 3)
     ),
-    "a dominance step nobody can check": replace(
+    "a dominance step that cannot be checked": replace(
         EXPENSIVE, evidence=Evidence((0,), (Morph((3,), -3, "bmo"),), 3)
     ),
     "a run that costs less": run_of(EXPENSIVE, operators=(3,)),

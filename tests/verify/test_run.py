@@ -10,13 +10,7 @@ from reference.forging import forge
 from engine.policies.consent import Consent, consent_name
 from engine.records.config import CampaignConfig
 from engine.records.project import Project
-from engine.records.verification import (
-    ClaimKind,
-    PolicyAnswer,
-    PolicyReply,
-    Standing,
-    Verification,
-)
+from engine.records.verification import ClaimKind, PolicyAnswer, PolicyReply, Standing, Verification
 from engine.usecases.campaign import run
 from engine.usecases.verify import FINDERS
 from engine.verify.stored import Verifier

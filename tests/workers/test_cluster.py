@@ -171,7 +171,7 @@ def _unit_processes(cluster: Cluster) -> list[str]:
     return found
 
 
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.workers.cluster.PATIENCE", "0.3s")
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         make_executor("dask:tcp://127.0.0.1:1")

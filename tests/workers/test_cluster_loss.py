@@ -99,7 +99,7 @@ def test_the_package_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'plumbline[cluster]'" in caught.value.hint
 
 
-def test_somebody_who_takes_the_connection_and_says_nothing(
+def test_a_stranger_that_takes_the_connection_and_stays_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another kind of server, or a scheduler that hangs."""

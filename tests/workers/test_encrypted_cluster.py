@@ -94,6 +94,27 @@ def test_the_secret_alone_opens_nothing(
         assert isinstance(connection.receive(), Call)
 
 
+def test_a_worker_that_takes_any_certificate_needs_one_of_the_cluster(
+    server: WorkerServer, tmp_path: Path
+) -> None:
+    """It does not mind whom it talks to, but the campaign does."""
+    address = server.add(Call.of(look_away), print)
+    stranger = Certificates.make(tmp_path / "stranger")
+    with stranger.used_here():
+        careless = cluster_certificate(server=False)
+    careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
+    underlying = socket.create_connection(address.address)
+    connection = Connection(EncryptedSocket(underlying, careless, server=False))
+
+    def make_the_call() -> None:
+        connection.authenticate(address.secret, Side.WORKER)
+        connection.send(Take(address.number))
+        connection.receive()
+
+    with connection, pytest.raises((OSError, EOFError)):
+        make_the_call()
+
+
 def test_a_server_that_only_knows_the_secret_is_no_campaign(
     certificates: Certificates, tmp_path: Path
 ) -> None:

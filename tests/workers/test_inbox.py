@@ -27,7 +27,7 @@ def test_a_loud_worker_waits_and_the_others_are_heard() -> None:
     loud = threading.Thread(target=speak)
     loud.start()
     for unit in range(2, 50):
-        inbox.put(unit, said(unit, "hello"))  # waits for nobody
+        inbox.put(unit, said(unit, "hello"))  # does not wait
     heard: list[int] = []
     loudest = 0
     while True:

@@ -110,7 +110,7 @@ def test_a_unit_that_is_stopped_without_a_word_counts_as_stopped(
         assert statuses(store) == ["stopped"]
 
 
-def test_a_unit_that_has_told_its_end_is_done_whoever_else_does_not_tell(
+def test_a_unit_that_has_reported_its_end_is_done_even_if_others_stay_silent(
     configure: Configure, tmp_path: Path
 ) -> None:
     """A scheduler may be lost or hang just then."""

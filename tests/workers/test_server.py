@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
@@ -15,6 +16,7 @@ from reference.dask_cluster import wait_for
 from engine.records.events import Warned
 from engine.records.inputs import File
 from engine.usecases.compare import compare
+from engine.workers import channel
 from engine.workers.channel import (
     Call,
     ChannelError,
@@ -124,6 +126,25 @@ def test_silent_connections_do_not_starve_workers(server: WorkerServer, number: 
     assert workers
 
 
+def test_the_oldest_strangers_are_hung_up_on(
+    server: WorkerServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that they take neither all threads nor all open files."""
+    monkeypatch.setattr(channel, "GREETING_SECONDS", 3600.0)
+    strangers = [socket.create_connection(server.address) for _ in range(MAX_STRANGERS + 1)]
+
+    def read_to_the_end() -> None:
+        with suppress(ConnectionError):
+            while strangers[0].recv(2**16):
+                pass
+
+    try:
+        in_time(read_to_the_end)
+    finally:
+        for stranger in strangers:
+            stranger.close()
+
+
 def test_who_does_not_know_the_secret_stays_outside(server: WorkerServer) -> None:
     heard = Heard(server)
     with pytest.raises((ChannelError, OSError, EOFError)):
@@ -131,7 +152,7 @@ def test_who_does_not_know_the_secret_stays_outside(server: WorkerServer) -> Non
     assert "guessed" not in repr(replace(heard.address, secret=b"guessed"))
 
 
-def test_a_worker_that_falls_silent_in_the_middle_of_a_message_keeps_nobody_waiting(
+def test_a_worker_that_falls_silent_in_the_middle_of_a_message_does_not_block_others(
     server: WorkerServer,
 ) -> None:
     heard = Heard(server)
@@ -143,7 +164,7 @@ def test_a_worker_that_falls_silent_in_the_middle_of_a_message_keeps_nobody_wait
         assert is_hung_up(silent)
 
 
-def test_a_worker_that_does_not_listen_keeps_nobody_waiting(server: WorkerServer) -> None:
+def test_a_worker_that_does_not_listen_does_not_block_others(server: WorkerServer) -> None:
     file = File("large", bytes(2**24), "large")
     large, heard = Heard(server, Call.of(compare, file)), Heard(server)
     with connect(large.address), begin(heard.address) as other:

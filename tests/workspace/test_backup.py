@@ -198,7 +198,7 @@ def test_another_file_of_the_same_name_has_backups_of_its_own(path: Path, clock:
     assert sorted(texts(item.file)[0] for item in backups()) == ["another", "first"]
 
 
-def test_that_no_backup_can_be_made_keeps_nobody_from_working(path: Path, folder: Path) -> None:
+def test_a_failing_backup_does_not_prevent_work(path: Path, folder: Path) -> None:
     folder.write_text("no folder")
     write(path, "second")
     assert texts(path) == ["first", "second"]

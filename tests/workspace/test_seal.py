@@ -131,7 +131,7 @@ def test_a_copy_has_no_seal(large: Path, checks: list[Path], tmp_path: Path) -> 
     assert checks == [large, copy, large]
 
 
-def test_a_seal_that_cannot_be_kept_keeps_nobody_from_working(
+def test_a_seal_that_cannot_be_kept_does_not_prevent_work(
     large: Path, checks: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (large.parent / "file").touch()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import WorkspaceError
-from engine.workspace import watch as keeping
+from engine.workspace import backup
 from engine.workspace.workspace import Workspace
 
 
@@ -25,8 +25,8 @@ def test_a_user_without_a_home_loses_nothing(
     folder, last = tmp_path / "work", tmp_path / "last"
     for each in (folder, last):
         each.mkdir()
-    monkeypatch.setattr(keeping.Path, "home", no_home)
-    monkeypatch.setattr(keeping, "LAST_RESORT", last)
+    monkeypatch.setattr(backup.Path, "home", no_home)
+    monkeypatch.setattr(backup, "LAST_RESORT", last)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "ends with the process"))
     lost = pytest.raises(WorkspaceError, match=r"last.w-rescued\.plumb")
     with Workspace.create(folder / "w.plumb") as store, lost, store.writing():
@@ -35,9 +35,7 @@ def test_a_user_without_a_home_loses_nothing(
         assert rescued.campaigns() == []
 
 
-def test_a_folder_that_nobody_may_look_into_any_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_became_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its owner has closed it, or the server is gone that had it."""
     folder, home = tmp_path / "work", tmp_path / "home"
     for each in (folder, home):
@@ -50,6 +48,6 @@ def test_a_folder_that_nobody_may_look_into_any_more(
         return look(path, **options)
 
     with Workspace.create(folder / "w.plumb") as store:
-        monkeypatch.setattr(keeping.Path, "home", lambda: home)
+        monkeypatch.setattr(backup.Path, "home", lambda: home)
         with pytest.raises(WorkspaceError, match=r"home.w-rescued\.plumb"), store.writing():
             monkeypatch.setattr(Path, "stat", closed)

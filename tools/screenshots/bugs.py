@@ -57,6 +57,7 @@ def _loop(stage: Stage, page: BugsPage) -> None:
 def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
     page.filter.set_text("gap>5 status:new")
     page.group.setCurrentIndex(page.group.findData(GroupBy.ROOT_CAUSE))
+    stage.wait(lambda: page.table.rowCount() > 0, "for the groups")
     page.view.scrollToTop()
     window.resize(LARGE)
     stage.grab("bugs-groups", docs=True)

@@ -146,8 +146,8 @@ class BugActions(QObject):
 
     def _add_navigation(self) -> None:
         page, detail = self._page, self._page.detail
-        self._add("next-bug", "Next bug", self.next_bug, "J", "Alt+Down")
-        self._add("previous-bug", "Previous bug", self.previous_bug, "K", "Alt+Up")
+        self._add("next-bug", "Next bug", lambda: page.view.step(1), "J", "Alt+Down")
+        self._add("previous-bug", "Previous bug", lambda: page.view.step(-1), "K", "Alt+Up")
         self._add("find", "Filter bugs", page.filter.focus, "Ctrl+F", "/")
         self._add("sort", "Sort by the current column", page.view.sort_by_current, "S", "Shift+S")
         self._add("columns", "Choose columns…", page.view.choose_columns, "Ctrl+Shift+C")
@@ -158,15 +158,14 @@ class BugActions(QObject):
         self._add("previous-step", "Previous step", detail.steps.back, "Alt+Left")
         self._add("bad-action", "Go to worst step", detail.plan.go_to_bad_step, "B", icon="bad")
         for number in range(detail.tabs.count()):
-            title = detail.tabs.tabText(number).lower()
-            self._add(f"tab-{number}", f"Show {title}", self._shower(number), f"Alt+{number + 1}")
+            self._add_tab(number, detail.tabs.tabText(number).lower())
 
     def _add_triage(self) -> None:
-        self._add("confirm", "Confirm", self.confirm, "C", icon="check")
-        self._add("ignore", "Ignore", self.ignore, "I", icon="ignore")
-        self._add("duplicate", "Mark as duplicate", self.duplicate, "D", icon="duplicate")
+        self._add_status("confirm", "Confirm", BugStatus.CONFIRMED, "C", "check")
+        self._add_status("ignore", "Ignore", BugStatus.IGNORED, "I", "ignore")
+        self._add_status("duplicate", "Mark as duplicate", BugStatus.DUPLICATE, "D", "duplicate")
         self._add("duplicate-of", MARK_AS_DUPLICATE, self.duplicate_of, "Shift+D")
-        self._add("new", "Mark as new", self.mark_new, "U", icon="new")
+        self._add_status("new", "Mark as new", BugStatus.NEW, "U", "new")
         self._add("note", "Edit note", self.write_note, "N", icon="note")
         self._advance = self._add("advance", "Select next bug after triage", self._keep_advance)
         self._advance.setCheckable(True)
@@ -177,15 +176,15 @@ class BugActions(QObject):
         self._add("minimize", "Minimize", self.minimize, "M", icon="fold")
         self._add("pattern", "Show pattern", self.show_pattern, "Shift+M")
         self._add("verify", "Verify", self.verify, "V", icon="verify")
-        self._add("verify-all", "Verify workspace", self.verify_all, "Shift+V")
+        self._add("verify-all", "Verify workspace", lambda: self._page.jobs.verify(None), "Shift+V")
         self._add("find-plan", "Find better plan", self.find_plan, "P", icon="search")
         self._add("export", "Export bundles…", self.export, "Ctrl+E", icon="export")
         self._add("export-problem", "Export state as problem…", self.export_problem)
         self._add("open-problem", "Add state to project", self.open_as_problem, icon="problem")
         self._add("export-unit", "Export for other tools…", self.export_unit)
         self._add("copy-command", "Copy command to reproduce", self.copy_command)
-        self._add("copy-policy-plan", "Copy policy plan", self.copy_policy_plan)
-        self._add("copy-better-plan", "Copy better plan", self.copy_better_plan)
+        self._add("copy-policy-plan", "Copy policy plan", lambda: self._copy_plan(Side.POLICY))
+        self._add("copy-better-plan", "Copy better plan", lambda: self._copy_plan(Side.BETTER))
 
     def _part(self, part: Part) -> QAction:
         if isinstance(part, str):
@@ -209,26 +208,6 @@ class BugActions(QObject):
             self._push(f"note on {_bugs_text(rows)}", partial(store.set_note, bugs, note))
 
     @Slot()
-    def next_bug(self) -> None:
-        self._page.view.step(1)
-
-    @Slot()
-    def previous_bug(self) -> None:
-        self._page.view.step(-1)
-
-    @Slot()
-    def confirm(self) -> None:
-        self._set_status(BugStatus.CONFIRMED)
-
-    @Slot()
-    def ignore(self) -> None:
-        self._set_status(BugStatus.IGNORED)
-
-    @Slot()
-    def duplicate(self) -> None:
-        self._set_status(BugStatus.DUPLICATE)
-
-    @Slot()
     def duplicate_of(self) -> None:
         """Ask for the original bug; suggest the first bug of the region."""
         rows = self._page.selected()
@@ -245,10 +224,6 @@ class BugActions(QObject):
             )
         elif chosen:
             self._decide_status(rows, BugStatus.DUPLICATE, number)
-
-    @Slot()
-    def mark_new(self) -> None:
-        self._set_status(BugStatus.NEW)
 
     @Slot()
     def write_note(self) -> None:
@@ -289,10 +264,6 @@ class BugActions(QObject):
         if bugs := self._selected_numbers():
             self._page.detail.evidence.show_checking()
             self._page.jobs.verify(bugs)
-
-    @Slot()
-    def verify_all(self) -> None:
-        self._page.jobs.verify(None)
 
     @Slot()
     def find_plan(self) -> None:
@@ -350,14 +321,6 @@ class BugActions(QObject):
             command = reproduce_command(store, known.bug, known.task)
             QGuiApplication.clipboard().setText(command)
 
-    @Slot()
-    def copy_policy_plan(self) -> None:
-        self._copy_plan(Side.POLICY)
-
-    @Slot()
-    def copy_better_plan(self) -> None:
-        self._copy_plan(Side.BETTER)
-
     def _copy_plan(self, side: Side) -> None:
         """Copy a plan in the format of plan files."""
         known, comparison = self._page.detail.known, self._page.detail.cursor_at.comparison
@@ -377,11 +340,12 @@ class BugActions(QObject):
         self.by_name[name] = made
         return made
 
-    def _shower(self, tab: int) -> Callable[[], None]:
-        def show() -> None:
-            self._page.detail.tabs.setCurrentIndex(tab)
+    def _add_tab(self, number: int, title: str) -> None:
+        tabs, keys = self._page.detail.tabs, f"Alt+{number + 1}"
+        self._add(f"tab-{number}", f"Show {title}", lambda: tabs.setCurrentIndex(number), keys)
 
-        return show
+    def _add_status(self, name: str, text: str, status: BugStatus, key: str, icon: str) -> None:
+        self._add(name, text, lambda: self._set_status(status), key, icon=icon)
 
     def _selected_numbers(self) -> list[int]:
         return [row.id for row in self._page.selected()]

@@ -51,7 +51,6 @@ class BugJobs(QObject):
         super().__init__(parent)
         self._context = context
         self._jobs: dict[str, Job] = {}
-        self._folder = Path()
         self._minimized = 0  # by the job under way
 
     def running(self, kind: str) -> bool:
@@ -92,12 +91,11 @@ class BugJobs(QObject):
             job.finished.connect(self._on_plan_found)
 
     def export(self, bugs: Sequence[int], folder: Path) -> None:
-        self._folder = folder
         granted = consent(self._context.settings)
         title = f"Export {_which(bugs)}"
         job = self._start("export", title, export_bundles, tuple(bugs), folder, granted)
         if job is not None:
-            job.finished.connect(self._on_exported)
+            job.finished.connect(partial(self._on_exported, folder))
 
     def _start(
         self, kind: str, title: str, work: Callable[..., object], *arguments: object
@@ -159,19 +157,16 @@ class BugJobs(QObject):
     def _on_plan_found(self, found: FoundPlan) -> None:
         self.plan_found.emit(found)
 
-    @Slot(object)
-    def _on_exported(self, bundles: tuple[Bundle, ...]) -> None:
+    def _on_exported(self, folder: Path, bundles: tuple[Bundle, ...]) -> None:
         lacking = [str(bundle.bug) for bundle in bundles if not bundle.has_better_plan]
-        text = f"Exported {count_text(len(bundles), 'bug')} to {self._folder}"
+        text = f"Exported {count_text(len(bundles), 'bug')} to {folder}"
         if lacking:
             which = "bug" if len(lacking) == 1 else "bugs"
             text += f"; no better plan is known for {which} {', '.join(lacking)}"
         text += f". {exported_text([bundle.reproduction for bundle in bundles])}"
         details = "\n".join(f"bug {b.bug}: {reproduction_text(b.reproduction)}" for b in bundles)
-        self._context.messages.info(text, details, actions=[("Open folder", self._open_folder)])
-
-    def _open_folder(self) -> None:
-        show_in_desktop(self._folder, self._context.messages)
+        show = partial(show_in_desktop, folder, self._context.messages)
+        self._context.messages.info(text, details, actions=[("Open folder", show)])
 
 
 def _which(bugs: Sequence[int]) -> str:

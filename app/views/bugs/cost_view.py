@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.models.cost_curves import CostCurves, cost_curves
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
+from app.widgets.builders import paragraph
+from app.widgets.layouts import vbox
 
 if TYPE_CHECKING:
     from app.views.bugs.cost_plot import CostPlot
@@ -25,15 +27,8 @@ class CostView(QWidget):
         self.setObjectName("cost-view")
         self._theme, self._cursor = theme, cursor
         self.plot: CostPlot | None = None
-        self.words = QLabel()
-        self.words.setObjectName("cost-words")
-        self.words.setProperty("role", "muted")
-        self.words.setWordWrap(True)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(8, 8, 8, 8)
-        self._layout.setSpacing(8)
-        self._layout.addWidget(self.words)
-        self._layout.addStretch(1)
+        self.words = paragraph(name="cost-words")
+        self._layout = vbox(self.words, 1, parent=self, spacing=8, margins=8)
         cursor.comparison_changed.connect(self._show_comparison)
         cursor.moved.connect(self._follow)
 

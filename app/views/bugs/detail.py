@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app.models.plan_table import PlanComparison
 from app.models.step_cursor import StepCursor
@@ -20,6 +20,8 @@ from app.views.bugs.picture_view import PictureView
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.state_view import StateView
 from app.views.bugs.step_bar import StepBar
+from app.widgets.builders import describe
+from app.widgets.layouts import hsplit, pane, vbox
 from engine.records.localization import Localization
 from engine.report.state_facts import state_facts
 from engine.report.trace import evidence_trace, plan_trace, policy_trace
@@ -44,6 +46,11 @@ class Known:
     minimized: WitnessRow | None = None  # what became of its root cause
     found_plan: tuple[int, ...] | None = None  # better than the policy, but not the evidence
 
+    @property
+    def claims(self) -> tuple[object, ...]:
+        """What can be verified."""
+        return self.bug.finding, self.localization, self.minimized
+
 
 class BugDetail(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -65,8 +72,7 @@ class BugDetail(QWidget):
         self.localize = self.steps.localize
         self.evidence = EvidenceView(theme)
         self.tabs = QTabWidget()
-        self.tabs.setObjectName("bug-tabs")
-        self.tabs.setAccessibleName("Details of the bug")
+        describe(self.tabs, "bug-tabs", "Details of the bug")
         self.tabs.setDocumentMode(True)
         self.tabs.setMinimumWidth(TABS_WIDTH)
         for view, title, tip in (
@@ -117,7 +123,10 @@ class BugDetail(QWidget):
         """Show everything. The cursor stays in place if the bug is the same."""
         self._blank.stop()
         self._is_blank = False
-        same = self._known is not None and self._known.bug.row.id == known.bug.row.id
+        before = self._known
+        same = before is not None and before.bug.row.id == known.bug.row.id
+        if before is not None and before.claims != known.claims:
+            self.evidence.show_verdict("")  # it was about others
         is_new_task = known.task is not self._task
         self._task = known.task
         self._known, self._row = known, known.bug.row
@@ -139,24 +148,9 @@ class BugDetail(QWidget):
         self.picture.show_task(task)
 
     def _lay_out(self) -> None:
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.plan, 1)
-        column.addWidget(self.steps)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.addWidget(left)
-        self.splitter.addWidget(self.tabs)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 2)
-        self.splitter.setSizes([720, 475])
-        self.splitter.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.header)
-        layout.addWidget(self.splitter, 1)
+        left = pane((self.plan, 1), self.steps, spacing=0)
+        self.splitter = hsplit(left, self.tabs, stretch=(3, 2), sizes=(720, 475))
+        vbox(self.header, (self.splitter, 1), parent=self, spacing=0)
 
     @Slot()
     def _show_state(self) -> None:

@@ -6,12 +6,13 @@ import html
 import re
 
 from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
-from app.widgets.builders import button
+from app.widgets.builders import button, describe
 from app.widgets.labels import VerdictLine
+from app.widgets.layouts import hbox, vbox
 from engine.records.evidence import Morph, State, Walk
 from engine.report.bug_text import explain
 from engine.report.localization_text import why_bad
@@ -56,21 +57,11 @@ class EvidenceView(QWidget):
         self.verdict = VerdictLine(theme)
         self.verdict.setObjectName("verification-verdict")
         self.text = QTextBrowser()
-        self.text.setObjectName("evidence-text")
-        self.text.setAccessibleName("Why this is a bug")
+        describe(self.text, "evidence-text", "Why this is a bug")
         self.text.setOpenLinks(False)
         self.text.anchorClicked.connect(self._follow)
-        bar = QHBoxLayout()
-        bar.setSpacing(8)
-        bar.addWidget(self.verify_button)
-        bar.addWidget(self.plan_button)
-        bar.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(8)
-        layout.addLayout(bar)
-        layout.addWidget(self.verdict)
-        layout.addWidget(self.text, 1)
+        bar = hbox(self.verify_button, self.plan_button, 1, spacing=8)
+        vbox(bar, self.verdict, (self.text, 1), parent=self, spacing=8, margins=8)
         self.verdict.hide()
         theme.changed.connect(self._render)
 

@@ -10,19 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QCompleter,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCompleter, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from app.services.theme import Theme
+from app.widgets.builders import describe, label
 from app.widgets.fields import KeyedLineEdit
+from app.widgets.layouts import hbox, vbox
 from engine.workspace.filter import (
     COLUMNS,
     FilterError,
@@ -61,18 +54,14 @@ class FilterChip(QFrame):
         label = QLabel(condition)
         label.setToolTip(_meaning(condition))
         cross = QToolButton()
-        cross.setObjectName("filter-chip-remove")
-        cross.setAccessibleName(f"Remove condition {condition}")
-        cross.setToolTip("Remove this condition")
+        describe(
+            cross, "filter-chip-remove", f"Remove condition {condition}", "Remove this condition"
+        )
         cross.setAutoRaise(True)
         cross.setFixedSize(18, 18)
         cross.clicked.connect(self._remove)
         theme.keep_icon(cross, "close", "muted")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 0, 2, 0)
-        layout.setSpacing(2)
-        layout.addWidget(label)
-        layout.addWidget(cross)
+        hbox(label, cross, parent=self, spacing=2, margins=(8, 0, 2, 0))
         self._theme, self._label = theme, label
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -115,31 +104,19 @@ class FilterBar(QWidget):
         self._chips: list[FilterChip] = []
         self._terms: tuple[Term, ...] = ()
         self.edit = KeyedLineEdit(self._on_key)
-        self.edit.setObjectName("bug-filter-text")
-        self.edit.setAccessibleName("Filter bugs")
+        describe(self.edit, "bug-filter-text", "Filter bugs")
         self.edit.setFrame(False)
         self.edit.setToolTip(HELP)
         self.edit.focus_changed.connect(self._restyle)
         self.edit.textEdited.connect(self._on_edited)
-        self.problem = QLabel()
-        self.problem.setObjectName("bug-filter-problem")
-        self.problem.setProperty("role", "bad")
+        self.problem = label(role="bad", name="bug-filter-problem")
         self.problem.hide()
         self._frame = QFrame()
         self._frame.setObjectName("filter-frame")
-        self._row = QHBoxLayout(self._frame)
-        self._row.setContentsMargins(6, 2, 6, 2)
-        self._row.setSpacing(4)
-        glass = QLabel()
-        glass.setObjectName("filter-glass")
+        glass = label(name="filter-glass")
         self._glass = glass
-        self._row.addWidget(glass)
-        self._row.addWidget(self.edit, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self._frame)
-        layout.addWidget(self.problem)
+        self._row = hbox(glass, (self.edit, 1), parent=self._frame, spacing=4, margins=(6, 2, 6, 2))
+        vbox(self._frame, self.problem, parent=self, spacing=2)
         self._names = QStringListModel(self)
         self._completer = QCompleter(self._names, self)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)

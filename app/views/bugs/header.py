@@ -8,14 +8,15 @@ import textwrap
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.models.bug_table import STATUS_ICONS, STATUS_TOKENS, gap_text
 from app.models.plan_table import PlanComparison
 from app.services.theme import Theme
-from app.widgets.builders import button
+from app.widgets.builders import button, describe, label
 from app.widgets.fields import KeyedLineEdit
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, vbox
 from engine.records.finding import BugKind
 from engine.records.localization import CauseKind, Localization
 from engine.report.bug_text import headline
@@ -55,17 +56,12 @@ class BugHeader(QWidget):
         self._row: BugRow | None = None
         self._comparison: PlanComparison | None = None
         self.gap = QLabel()
-        self.gap.setObjectName("bug-gap")
-        self.gap.setAccessibleName("Gap")
-        self.title = QLabel()
-        self.title.setObjectName("bug-title")
-        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
-        self.place.setProperty("role", "muted")
+        describe(self.gap, "bug-gap", "Gap")
+        self.title = label(name="bug-title")
+        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideRight, role="muted")
         self._status_icon = QLabel()
-        self.status = QLabel()
-        self.status.setObjectName("bug-status")
-        self.sentence = QLabel()
-        self.sentence.setObjectName("bug-sentence")
+        self.status = label(name="bug-status")
+        self.sentence = label(name="bug-sentence")
         self.sentence.setTextFormat(Qt.TextFormat.RichText)
         self.sentence.setWordWrap(True)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
@@ -93,8 +89,7 @@ class BugHeader(QWidget):
             accessible="Export the selected bugs",
         )
         self.note = KeyedLineEdit(self._on_note_key)
-        self.note.setObjectName("bug-note")
-        self.note.setAccessibleName("Note")
+        describe(self.note, "bug-note", "Note")
         self.note.setPlaceholderText("Note (Enter saves, Esc discards)")
         self.note.hide()
         self._lay_out()
@@ -139,31 +134,13 @@ class BugHeader(QWidget):
         self._render()
 
     def _lay_out(self) -> None:
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(8)
-        self.buttons.addWidget(self.plan_button)
-        self.buttons.addWidget(self.minimize_button)
-        self.buttons.addWidget(self.export_button)
-        first = QHBoxLayout()
-        first.setSpacing(8)
-        first.addWidget(self.title)
-        first.addWidget(self.place, 1)
-        first.addWidget(self._status_icon)
-        first.addWidget(self.status)
-        first.addLayout(self.buttons)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addLayout(first)
-        words.addWidget(self.sentence)
-        both = QHBoxLayout()
-        both.setSpacing(12)
-        both.addWidget(self.gap)
-        both.addLayout(words, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 12, 6)
-        layout.setSpacing(4)
-        layout.addLayout(both)
-        layout.addWidget(self.note)
+        self.buttons = hbox(self.plan_button, self.minimize_button, self.export_button, spacing=8)
+        first = hbox(
+            self.title, (self.place, 1), self._status_icon, self.status, self.buttons, spacing=8
+        )
+        words = vbox(first, self.sentence, spacing=2)
+        both = hbox(self.gap, (words, 1), spacing=12)
+        vbox(both, self.note, parent=self, spacing=4, margins=(12, 6, 12, 6))
 
     def _reserve_lines(self) -> None:
         lines = 1 if self.width() >= ONE_LINE else 2

@@ -9,15 +9,7 @@ from typing import cast
 
 from PySide6.QtCore import QItemSelectionRange, QModelIndex, Qt, QTemporaryDir, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
 
 from app.models.bug_table import BugTable, GroupBy
 from app.services.context import Context
@@ -31,8 +23,9 @@ from app.views.bugs.pattern_view import PatternDialog, ShownPattern, read_patter
 from app.views.bugs.picture_view import profile_of
 from app.views.bugs.table_view import BugTableView
 from app.views.bugs.thumbnails import Thumbnails
-from app.widgets.divisions import remember_division
+from app.widgets.builders import describe
 from app.widgets.empty_state import EmptyState
+from app.widgets.layouts import hbox, pane, remember_division, vbox, vsplit
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.records.localization import Localization
@@ -75,18 +68,13 @@ class BugsPage(Page):
         self.detail = BugDetail(theme)
         self.count = QLabel()
         self.group = QComboBox()
-        self._bug_query = LatestQuery(
-            context.document.reader, self, self._show_whole, self._cannot_show
-        )
-        self._tested_query = LatestQuery(
-            context.document.reader, self, self._show_tested, self._cannot_count
-        )
-        self._pattern_query = LatestQuery(
-            context.document.reader, self, self._show_pattern, self._cannot_show_pattern
-        )
-        self._titles_query = LatestQuery(
-            context.document.reader, self, self.table.set_pattern_titles, self._cannot_show_pattern
-        )
+        reader, failure = context.document.reader, context.messages.failure
+        no_pattern, no_counts = failure("Cannot show the pattern"), failure("Cannot count states")
+        self._bug_query = LatestQuery(reader, self, self._show_whole, self._cannot_show)
+        self._tested_query = LatestQuery(reader, self, self._show_tested, no_counts)
+        self._pattern_query = LatestQuery(reader, self, self._show_pattern, no_pattern)
+        titles = self.table.set_pattern_titles
+        self._titles_query = LatestQuery(reader, self, titles, no_pattern)
         self._grouped = False  # by the user, or because patterns were known
         self._bug: int | None = None
         self._row: BugRow | None = None  # what the table says of it
@@ -135,42 +123,32 @@ class BugsPage(Page):
         theme = self.context.theme
         self.count.setObjectName("bug-count")
         self.count.setProperty("role", "muted")
-        self.group.setObjectName("bug-group")
-        self.group.setAccessibleName("Group bugs by")
-        self.group.setToolTip("Group bugs that have something in common")
+        describe(
+            self.group, "bug-group", "Group bugs by", "Group bugs that have something in common"
+        )
         for choice in GroupBy:
             is_none = choice is GroupBy.NOTHING
             self.group.addItem(choice.value if is_none else f"By {choice.value}", choice)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 8)
-        bar.setSpacing(8)
-        bar.addWidget(self.filter, 1)
-        bar.addWidget(self.group, 0, Qt.AlignmentFlag.AlignTop)
-        bar.addWidget(self.count, 0)
-        self._tables = QStackedWidget()
-        self._nothing = EmptyState(
+        bar = hbox(
+            (self.filter, 1),
+            (self.group, 0, Qt.AlignmentFlag.AlignTop),
+            self.count,
+            spacing=8,
+            margins=(12, 8, 12, 8),
+        )
+        nothing = EmptyState(
             theme,
             "search",
             "No matching bugs",
-            "Remove some or all conditions of the filter.",
+            "No bug matches the filter. Remove some or all of its conditions.",
             action_text="Clear filter",
             on_action=self._clear_filter,
         )
-        self._tables.addWidget(self.view)
-        self._tables.addWidget(self._nothing)
-        self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.addWidget(self._tables)
-        self.splitter.addWidget(self.detail)
-        self.splitter.setStretchFactor(0, 2)
-        self.splitter.setStretchFactor(1, 3)
-        self.splitter.setSizes([260, 460])
-        self.splitter.setChildrenCollapsible(False)
-        full = QWidget()
-        column = QVBoxLayout(full)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.splitter, 1)
+        self.splitter = vsplit(self.view, self.detail, stretch=(2, 3), sizes=(260, 460))
+        self._matches = QStackedWidget()
+        self._matches.addWidget(self.splitter)
+        self._matches.addWidget(nothing)
+        full = pane(bar, (self._matches, 1), spacing=0)
         self._empty = EmptyState(
             theme,
             "bugs",
@@ -182,9 +160,7 @@ class BugsPage(Page):
         self._stack = QStackedWidget()
         self._stack.addWidget(full)
         self._stack.addWidget(self._empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._stack)
+        vbox(self._stack, parent=self)
 
     def _connect(self) -> None:
         self.filter.changed.connect(self._set_terms)
@@ -296,7 +272,7 @@ class BugsPage(Page):
             self._tested_query.ask(lambda store: store.tested())
         self._stack.setCurrentIndex(1 if empty else 0)
         unfit = total and not shown and self.table.terms
-        self._tables.setCurrentIndex(1 if unfit else 0)
+        self._matches.setCurrentIndex(1 if unfit else 0)
 
     def _show_tested(self, counts: StateCounts) -> None:
         """Show what was tested if there are no bugs."""
@@ -306,9 +282,6 @@ class BugsPage(Page):
             return
         self._empty.title.setText("No bugs found")
         self._empty.text.setText(tested_text(counts))
-
-    def _cannot_count(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Cannot count the tested states: {error}")
 
     @Slot()
     def _back_to_table(self) -> None:
@@ -362,9 +335,9 @@ class BugsPage(Page):
         except PlumblineError as error:
             self._cannot_show(error)
             return
-        plan = self._found_plans.get(number)
-        if plan is None and found is not None and not bug.finding.evidence.is_plan:
-            plan = found.better_plan
+        plan = None
+        if not bug.finding.evidence.is_plan:
+            plan = self._found_plans.get(number) or (found.better_plan if found else None)
         self.detail.show_known(Known(bug, task, found, history, minimized, plan))
         self._show_localizing()
         if self._wants_bad_step:
@@ -454,9 +427,6 @@ class BugsPage(Page):
             dialog.export_requested.connect(self.actions_of.export_witness)
             dialog.deletion_requested.connect(self.actions_of.delete_witness)
             dialog.open()
-
-    def _cannot_show_pattern(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Cannot show the pattern: {error}")
 
     @Slot(object)
     def _on_searched(self, event: Localizing) -> None:

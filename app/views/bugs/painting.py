@@ -63,7 +63,7 @@ def _initials(name: str, letters: int) -> str:
 
 
 def _short_object(name: str, most: int, letters: int) -> str:
-    """The initials of its words and its number, as `cl3` of `city-loc-3`; or so many letters."""
+    """The initials of its words and its number, as `cl3` of `city-loc-3`; or that many letters."""
     if name[-1].isdigit():
         return _initials(name, letters)
     return name if len(name) <= most else f"{name[: most - 3]}…{name[-2:]}"

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.services.theme import Theme
-from app.widgets.builders import button, paragraph
+from app.widgets.builders import button, label, paragraph
+from app.widgets.layouts import hbox, vbox
 from app.widgets.picture_canvas import PictureCanvas
 from engine.campaign.patterns import PatternBugs, pattern_bugs
 from engine.errors import PlumblineError
 from engine.pictures.picture import require_drawable, state_picture
 from engine.report.bug_text import ending_text
-from engine.report.pattern_text import pattern_facts, pattern_title, trend_text
+from engine.report.pattern_text import pattern_facts, pattern_titles, trend_text
 from engine.report.trace import Ending, evidence_trace, policy_trace
 from engine.task.task import Task
 from engine.workspace.filter import parse_terms
@@ -33,6 +34,7 @@ class ShownPattern:
     """A pattern, the witness that stands for it, and how often each campaign has it."""
 
     pattern: PatternBugs
+    title: str
     row: WitnessRow
     bug: Bug  # the witness
     task: Task
@@ -55,6 +57,7 @@ def read_pattern(store: WorkspaceReader, number: int, campaign: int) -> ShownPat
     bug = store.bug(first.finding)
     return ShownPattern(
         pattern,
+        pattern_titles(store)[number],
         first,
         bug,
         store.task(bug.problem_id),
@@ -95,16 +98,13 @@ class PatternDialog(QDialog):
         self.setWindowTitle(f"Pattern {pattern.id}")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(WIDTH, HEIGHT)
-        self.title = QLabel(pattern_title(pattern.certificate, pattern.about))
-        self.title.setObjectName("pattern-title")
-        self.title.setProperty("role", "title")
+        self.title = label(shown.title, "title", name="pattern-title")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setWordWrap(True)
-        lines = [*pattern_facts(pattern), trend_text(shown.trend)]
+        lines = [*pattern_facts(pattern, shown.title), trend_text(shown.trend)]
         self.facts = paragraph("\n".join(line for line in lines if line))
         self.facts.setObjectName("pattern-facts")
-        self.plans = QLabel(_plans(shown))
-        self.plans.setObjectName("pattern-plans")
+        self.plans = label(_plans(shown), name="pattern-plans")
         self.plans.setTextFormat(Qt.TextFormat.PlainText)
         self.plans.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.plans.setWordWrap(True)
@@ -115,24 +115,10 @@ class PatternDialog(QDialog):
         self._draw()
 
     def _lay_out(self, theme: Theme) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        layout.addWidget(self.title)
-        layout.addWidget(self.facts)
-        both = QHBoxLayout()
-        both.setSpacing(12)
-        both.addWidget(self.canvas, 1)
-        both.addWidget(self.plans)
-        layout.addLayout(both, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        for made in self._buttons(theme):
-            buttons.addWidget(made)
-        buttons.addStretch(1)
+        both = hbox((self.canvas, 1), self.plans, spacing=12)
         close = button("Close", "pattern-close", clicked=self.accept)
-        buttons.addWidget(close)
-        layout.addLayout(buttons)
+        buttons = hbox(*self._buttons(theme), 1, close, spacing=8)
+        vbox(self.title, self.facts, (both, 1), buttons, parent=self, spacing=12, margins=16)
 
     def _buttons(self, theme: Theme) -> Sequence[QWidget]:
         return (

@@ -22,19 +22,18 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.models.plan_table import PlanComparison
 from app.models.step_cursor import Side, Sight, StepCursor, sight_of
 from app.services.theme import Theme
-from app.widgets.builders import action, icon_button
+from app.widgets.builders import action, describe, icon_button, paragraph
+from app.widgets.layouts import hbox, vbox
 from app.widgets.picture_canvas import PictureCanvas
 from engine.errors import PlumblineError
 from engine.pictures.picture import Picture, require_drawable
@@ -100,17 +99,9 @@ class PictureView(QWidget):
             canvas.step_requested.connect(self._go)
             canvas.play_requested.connect(self.toggle_play)
         self._link_scrolling()
-        self.note = QLabel()
-        self.note.setObjectName("picture-note")
-        self.note.setProperty("role", "muted")
-        self.note.setWordWrap(True)
+        self.note = paragraph(name="picture-note")
         self.note.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 4)
-        layout.setSpacing(4)
-        layout.addLayout(self._bar())
-        layout.addWidget(self.note)
-        layout.addWidget(self._split, 1)
+        vbox(self._bar(), self.note, (self._split, 1), parent=self, spacing=4, margins=(8, 4, 8, 4))
         cursor.moved.connect(self._follow)
         cursor.comparison_changed.connect(self._follow)
 
@@ -125,26 +116,17 @@ class PictureView(QWidget):
         self._pair.setCheckable(True)
         self._pair.toggled.connect(self._on_pair_toggled)
         self.search = QLineEdit()
-        self.search.setObjectName("picture-search")
-        self.search.setAccessibleName("Find objects")
+        describe(self.search, "picture-search", "Find objects")
         self.search.setPlaceholderText("Find objects")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._find)
         more = QToolButton()
-        more.setObjectName("picture-menu")
-        more.setAccessibleName("Picture options")
-        more.setToolTip("Speed, folding, copy and save")
+        describe(more, "picture-menu", "Picture options", "Speed, folding, copy and save")
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setAutoRaise(True)
         theme.keep_icon(more, "settings", "muted")
         more.setMenu(self._menu(more))
-        bar = QHBoxLayout()
-        bar.setSpacing(4)
-        bar.addWidget(self._play)
-        bar.addWidget(self._pair)
-        bar.addWidget(self.search, 1)
-        bar.addWidget(more)
-        return bar
+        return hbox(self._play, self._pair, (self.search, 1), more, spacing=4)
 
     def _menu(self, parent: QWidget) -> QMenu:
         menu = QMenu(parent)

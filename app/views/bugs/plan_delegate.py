@@ -74,12 +74,7 @@ class PlanDelegate(QStyledItemDelegate):
         self._elider = Elider(elided_action)
         self.step_costs = False  # whether there is room for what each step costs
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: Index,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line: PlanLine = index.data(LINE_ROLE)
         rect: QRect = option.rect
         state: QStyle.StateFlag = option.state
@@ -266,9 +261,7 @@ class PlanDelegate(QStyledItemDelegate):
         painter.setFont(self._theme.ui_font)
         painter.setPen(self._theme.color("muted"))
         painter.drawText(
-            rect.adjusted(PADDING, 0, -PADDING, 0),
-            CENTER,
-            f"⋯  {count} common steps  ⋯",
+            rect.adjusted(PADDING, 0, -PADDING, 0), CENTER, f"⋯  {count} common steps  ⋯"
         )
 
     def _end(self, painter: QPainter, rect: QRect, line: EndLine, column: int) -> None:

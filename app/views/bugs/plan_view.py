@@ -22,6 +22,7 @@ from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.views.bugs.painting import ICON
 from app.views.bugs.plan_delegate import BRACKET, PADDING, PlanDelegate
+from app.widgets.builders import describe
 
 ROW_HEIGHT = 24
 ROOM_FOR_STEP_COSTS = 840
@@ -37,8 +38,7 @@ class PlanView(QTableView):
         super().__init__(parent)
         self._theme, self._cursor = theme, cursor
         self._following = False
-        self.setObjectName("plan-comparison")
-        self.setAccessibleName("Plan comparison")
+        describe(self, "plan-comparison", "Plan comparison")
         self.table = PlanTable(self)
         self.setModel(self.table)
         self._delegate = PlanDelegate(theme, self)

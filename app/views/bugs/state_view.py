@@ -9,21 +9,20 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.models.fact_list import LINE_ROLE, FactList, Heading
 from app.services.theme import Theme
 from app.views.bugs.painting import CENTER, LEFT, RIGHT, elided_action, icon_place
+from app.widgets.builders import describe, label
 from app.widgets.elision import Elider, Index, texts_near
+from app.widgets.layouts import hbox, vbox
 from engine.report.state_facts import Change, FactLine, GoalLine, Grouping, StateFacts
 
 PADDING = 8
@@ -35,44 +34,28 @@ class StateView(QWidget):
         super().__init__(parent)
         self.setObjectName("state-view")
         self.facts = FactList(self)
-        self.title = QLabel()
-        self.title.setObjectName("state-title")
-        self.title.setProperty("role", "heading")
+        self.title = label(role="heading", name="state-title")
         self._words = QLineEdit()
-        self._words.setObjectName("state-filter")
-        self._words.setAccessibleName("Filter facts")
+        describe(self._words, "state-filter", "Filter facts")
         self._words.setPlaceholderText("Filter facts")
         self._words.setClearButtonEnabled(True)
         self._words.textChanged.connect(self.facts.set_words)
         self._grouping = QComboBox()
-        self._grouping.setObjectName("state-grouping")
-        self._grouping.setAccessibleName("Group facts by")
+        describe(self._grouping, "state-grouping", "Group facts by")
         for grouping in Grouping:
             self._grouping.addItem(f"By {grouping.value}", grouping)
         self._grouping.currentIndexChanged.connect(self._group)
         static = QCheckBox("Constant facts")
-        static.setObjectName("state-static")
-        static.setAccessibleName("Show constant facts")
-        static.setToolTip("Show facts that no action changes")
+        describe(static, "state-static", "Show constant facts", "Show facts that no action changes")
         static.toggled.connect(self.facts.set_static)
-        bar = QHBoxLayout()
-        bar.setSpacing(8)
-        bar.addWidget(self._words, 1)
-        bar.addWidget(self._grouping)
-        bar.addWidget(static)
+        bar = hbox((self._words, 1), self._grouping, static, spacing=8)
         self.list = QListView()
-        self.list.setObjectName("state-facts")
-        self.list.setAccessibleName("Facts of the state")
+        describe(self.list, "state-facts", "Facts of the state")
         self.list.setModel(self.facts)
         self.list.setUniformItemSizes(True)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.setItemDelegate(FactDelegate(theme, self.list))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self.title)
-        layout.addLayout(bar)
-        layout.addWidget(self.list, 1)
+        vbox(self.title, bar, (self.list, 1), parent=self, spacing=8, margins=8)
         theme.changed.connect(self.list.viewport().update)
 
     def show_state(self, title: str, facts: StateFacts | None) -> None:
@@ -106,12 +89,7 @@ class FactDelegate(QStyledItemDelegate):
         del option, index
         return QSize(80, max(22, self._theme.point_size * 2 + 2))
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: Index,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line = index.data(LINE_ROLE)
         rect: QRect = option.rect
         painter.save()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.models.campaign_controller import CampaignController
 from app.models.campaign_tables import CAMPAIGNS, CampaignLine
@@ -19,6 +19,7 @@ from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.reader import LatestQuery
 from app.widgets.builders import heading, icon_button, paragraph
+from app.widgets.layouts import hbox, vbox
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.workspace.reader import WorkspaceReader
@@ -50,7 +51,8 @@ class CampaignList(QWidget):
         super().__init__()
         self._context, self._controller = context, controller
         self._followed: int | None = None  # the campaign that was last chosen because it began
-        self._query = LatestQuery(context.document.reader, self, self._on_counted, self._on_failed)
+        self._failed = context.messages.failure("Cannot read the campaigns")
+        self._query = LatestQuery(context.document.reader, self, self._on_counted, self._failed)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(COUNT_MILLISECONDS)
@@ -63,12 +65,6 @@ class CampaignList(QWidget):
         self.table.selectionModel().selectionChanged.connect(self._tell)
         self.nothing = paragraph(NOTHING)
 
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        top = QHBoxLayout()
-        top.addWidget(heading("Campaigns"))
-        top.addStretch(1)
         self.fold = icon_button(
             context.theme,
             "left",
@@ -76,11 +72,15 @@ class CampaignList(QWidget):
             "Hide the list of campaigns",
             clicked=self.fold_requested,
         )
-        top.addWidget(self.fold)
-        layout.addLayout(top)
-        layout.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(new)
+        top = hbox(heading("Campaigns"), 1, self.fold)
+        vbox(
+            top,
+            (self.nothing, 1, Qt.AlignmentFlag.AlignTop),
+            (self.table, 1),
+            new,
+            parent=self,
+            spacing=8,
+        )
         controller.changed.connect(self._on_controller_changed)
         context.document.changed.connect(self._on_document_changed)
         context.theme.changed.connect(self.lines.restyle)
@@ -89,7 +89,7 @@ class CampaignList(QWidget):
             self._show(_count(context.document.store))
         except PlumblineError as error:
             self._show(NO_CAMPAIGNS)
-            self._on_failed(error)
+            self._failed(error)
 
     def choose(self, campaign: int) -> None:
         for number in range(self.lines.rowCount()):
@@ -110,9 +110,6 @@ class CampaignList(QWidget):
     def _on_counted(self, counted: _Counted) -> None:
         self._soon.setInterval(max(COUNT_MILLISECONDS, int(1000 * COUNT_SHARE * counted.seconds)))
         self._show(counted)
-
-    def _on_failed(self, error: PlumblineError) -> None:
-        self._context.messages.error(f"Cannot read the campaigns: {error}")
 
     def _show(self, counted: _Counted) -> None:
         """Select a campaign that has just begun, once."""

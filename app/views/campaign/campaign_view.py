@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QTabWidget, QWidget
 
 from app.models.campaign_controller import CampaignController, CampaignState
 from app.models.campaign_monitor import CampaignMonitor
@@ -29,9 +21,10 @@ from app.views.campaign.changes_view import ChangesView
 from app.views.campaign.oracle_view import OracleView
 from app.views.campaign.timeline_view import TimelineView
 from app.views.unit_export import UnitExport
-from app.widgets.builders import button
+from app.widgets.builders import button, describe, label
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, pane, vbox
 from app.widgets.progress import STEPS, running_share
 from app.widgets.table_view import TableView
 from engine.records.finding import BugKind
@@ -64,27 +57,13 @@ class Figures(QFrame):
         self._theme = theme
         self.numbers: dict[str, QLabel] = {}
         self._cells: list[QWidget] = []
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(MARGIN, 8, MARGIN, 8)
-        layout.setSpacing(SPACE)
         for caption, meaning in captions.items():
-            number = QLabel(DASH)
-            number.setProperty("role", "title")
-            number.setObjectName(f"figure-{caption.replace(' ', '-')}")
-            number.setAccessibleName(caption)
-            words = QLabel(caption)
-            words.setProperty("role", "muted")
-            cell = QWidget()
-            lines = QVBoxLayout(cell)
-            lines.setContentsMargins(0, 0, 0, 0)
-            lines.setSpacing(0)
-            for label in (number, words):
-                label.setToolTip(meaning)
-                lines.addWidget(label)
+            number, words = label(DASH, "title"), label(caption, "muted")
+            describe(number, f"figure-{caption.replace(' ', '-')}", caption, meaning)
+            words.setToolTip(meaning)
             self.numbers[caption] = number
-            self._cells.append(cell)
-            layout.addWidget(cell)
-        layout.addStretch(1)
+            self._cells.append(pane(number, words, spacing=0))
+        hbox(*self._cells, 1, parent=self, spacing=SPACE, margins=(MARGIN, 8, MARGIN, 8))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802  Qt's name
         """Room for the first number suffices."""
@@ -134,19 +113,15 @@ class CampaignView(QWidget):
         self.figures = Figures(context.theme, FIGURES)
         self._make_header()
         self.bar = QProgressBar()
-        self.bar.setObjectName("campaign-progress")
-        self.bar.setAccessibleName("Progress of the campaign")
+        describe(self.bar, "campaign-progress", "Progress of the campaign")
         self.bar.setRange(0, STEPS)
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
-        self.left = QLabel()
-        self.left.setProperty("role", "muted")
-        self.where = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.where.setObjectName("campaign-where")
-        self.where.setProperty("role", "muted")
-        progress = QHBoxLayout()
-        progress.addWidget(self.bar, 1)
-        progress.addWidget(self.left)
+        self.left = label(role="muted")
+        self.where = ElidedLabel(
+            "", Qt.TextElideMode.ElideRight, role="muted", name="campaign-where"
+        )
+        progress = hbox((self.bar, 1), self.left)
         self.timeline = TimelineView(context, monitor)
         self.oracles = OracleView(context, monitor)
         self.oracles.bug_requested.connect(self.bug_requested)
@@ -154,8 +129,7 @@ class CampaignView(QWidget):
         self.changes.bug_requested.connect(self.bug_requested)
         self.changes.pattern_requested.connect(self.pattern_requested)
         self.tabs = QTabWidget()
-        self.tabs.setObjectName("campaign-tabs")
-        self.tabs.setAccessibleName("Views of the campaign")
+        describe(self.tabs, "campaign-tabs", "Views of the campaign")
         self.tabs.setDocumentMode(True)
         for widget, title in (
             (self.timeline, "Timeline"),
@@ -164,14 +138,9 @@ class CampaignView(QWidget):
             (self.changes, "Changes"),
         ):
             self.tabs.addTab(widget, title)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._header)
-        layout.addWidget(self.figures)
-        layout.addLayout(progress)
-        layout.addWidget(self.where)
-        layout.addWidget(self.tabs, 1)
+        vbox(
+            self._header, self.figures, progress, self.where, (self.tabs, 1), parent=self, spacing=8
+        )
         monitor.updated.connect(self.refresh)
         controller.changed.connect(self.refresh)
 
@@ -214,10 +183,8 @@ class CampaignView(QWidget):
             self.units.set_rows(units)
 
     def _make_header(self) -> None:
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
-        self.summary = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.summary.setProperty("role", "muted")
+        self.title = label(role="title")
+        self.summary = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         theme = self._context.theme
         self.pause = button(
             "Pause",
@@ -285,11 +252,7 @@ class CampaignView(QWidget):
         table.set_widths(11, 12, 5, 12, 7, 7, 6, 11, 9)
         table.remember(self._context.settings)
         self._context.theme.changed.connect(self.units.restyle)
-        pane = QWidget()
-        layout = QVBoxLayout(pane)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(table)
-        return pane
+        return pane(table, margins=8)
 
     def _show_progress(self, state: CampaignState) -> None:
         progress = self._monitor.progress

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QSplitter,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QStackedLayout, QWidget
 
 from app.models.campaign_controller import CampaignState
 from app.models.campaign_tables import (
@@ -28,13 +20,13 @@ from app.models.campaign_tables import (
 from app.models.table_model import TableModel
 from app.services.context import Context
 from app.services.jobs import Job
-from app.widgets.divisions import remember_division
+from app.widgets.builders import describe
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, pane, remember_division, vsplit
 from app.widgets.table_view import TableView
 from engine.campaign.changes import Change, ComparedBug, Comparison
 from engine.campaign.patterns import PatternChange
-from engine.errors import PlumblineError
 from engine.report.words import count_text
 from engine.usecases.changes import Changes, changes_between, find_changes
 
@@ -61,12 +53,10 @@ class ChangesView(QWidget):
             tuple[int, CampaignState], ...
         ] = ()  # of all campaigns when last compared
         self.other = QComboBox()
-        self.other.setObjectName("compare-with")
-        self.other.setAccessibleName("Compared with")
+        describe(self.other, "compare-with", "Compared with")
         self.other.currentIndexChanged.connect(self._compare)
         self.counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.direction = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.direction.setProperty("role", "muted")
+        self.direction = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         self.model: TableModel[ComparedBug] = TableModel(COMPARED, context.theme, self)
         self.table = TableView("campaign-compared", "Bugs of both campaigns")
         self.table.setModel(self.model)
@@ -84,19 +74,10 @@ class ChangesView(QWidget):
         self.patterns.remember(context.settings)
         self.patterns.activated.connect(self._open_pattern)
         self.pattern_counts = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        top = QHBoxLayout()
         label = QLabel("Compared with")
         label.setBuddy(self.other)
-        top.addWidget(label)
-        top.addWidget(self.other)
-        top.addWidget(self.direction, 1)
-        top.setSpacing(8)
-        full = QWidget()
-        layout = QVBoxLayout(full)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addWidget(self._divided(), 1)
+        top = hbox(label, self.other, (self.direction, 1), spacing=8)
+        full = pane(top, (self._divided(), 1), spacing=8, margins=8)
         empty = EmptyState(
             context.theme,
             "campaign",
@@ -111,21 +92,9 @@ class ChangesView(QWidget):
 
     def _divided(self) -> QSplitter:
         """Patterns above bugs; without patterns only the bugs."""
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setChildrenCollapsible(False)
-        self._pattern_part, bug_part = QWidget(), QWidget()
-        for part, label, table in (
-            (self._pattern_part, self.pattern_counts, self.patterns),
-            (bug_part, self.counts, self.table),
-        ):
-            column = QVBoxLayout(part)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(8)
-            column.addWidget(label)
-            column.addWidget(table, 1)
-            split.addWidget(part)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
+        self._pattern_part = pane(self.pattern_counts, (self.patterns, 1), spacing=8)
+        bug_part = pane(self.counts, (self.table, 1), spacing=8)
+        split = vsplit(self._pattern_part, bug_part, stretch=(2, 3))
         remember_division(split, "campaign-changes", self._context.settings)
         return split
 
@@ -146,8 +115,9 @@ class ChangesView(QWidget):
                 self.other.addItem(text, line.row.id)
         self.other.blockSignals(False)
         if not known and others:
-            before = [line.row.id for line in others if campaign and line.row.id < campaign]
-            self.other.setCurrentIndex(self.other.findData((before or [others[0].row.id])[-1]))
+            numbers = [line.row.id for line in others]
+            before = [number for number in numbers if campaign and number < campaign]
+            self.other.setCurrentIndex(self.other.findData(max(before or numbers)))
         self._stack.setCurrentIndex(int(bool(others)))
         if is_news:
             self._compare()
@@ -169,15 +139,12 @@ class ChangesView(QWidget):
             self,
             lambda store: changes_between(store, *pair),
             partial(self._on_compared, pair),
-            self._on_failed,
+            self._context.messages.failure("Cannot compare the campaigns"),
         )
 
     def _on_compared(self, pair: tuple[int, int], found: Changes) -> None:
         if pair == self._pair:
             self._show(found)
-
-    def _on_failed(self, error: PlumblineError) -> None:
-        self._context.messages.error(f"Cannot compare the campaigns: {error}")
 
     def _forget_others(self, pair: tuple[int, int]) -> None:
         """Clear the answer about another pair of campaigns."""

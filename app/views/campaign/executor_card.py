@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QRadioButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QRadioButton, QWidget
 
 from app.models.campaign_settings import MAX_WORKERS, ExecutorChoice, keep_where, size_text, where
 from app.services.context import Context
 from app.services.jobs import Failure, Job
-from app.widgets.builders import button, card, describe
+from app.widgets.builders import button, card, describe, label
 from app.widgets.fields import calm, number
+from app.widgets.layouts import hbox, pane, vbox
 from engine.records.events import ClusterSize
 from engine.report.words import sentence
 from engine.usecases.connect import check_cluster
@@ -36,9 +29,7 @@ class ExecutorCard(QWidget):
         self._context = context
         self._job: Job | None = None
         frame, layout = card("Where units run")
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(frame)
+        vbox(frame, parent=self)
         self._make_fields()
         layout.addLayout(self._local_row())
         layout.addWidget(self.on_cluster)
@@ -112,33 +103,15 @@ class ExecutorCard(QWidget):
         )
 
     def _local_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.here)
-        row.addWidget(self.workers)
-        row.addWidget(QLabel("units at a time"))
-        row.addStretch(1)
-        return row
+        return hbox(self.here, self.workers, QLabel("units at a time"), 1, spacing=8)
 
     def _cluster_pane(self) -> QWidget:
-        self.pane = QWidget()
-        self._sign, self.verdict = QLabel(), QLabel()
-        self._look = "", "muted"
-        self.verdict.setObjectName("campaign-cluster-verdict")
-        self.verdict.setWordWrap(True)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        entry, answer = QHBoxLayout(), QHBoxLayout()
-        for row in (entry, answer):
-            row.setSpacing(8)
-        entry.addWidget(self.address, 1)
-        entry.addWidget(self.check_button)
-        answer.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        answer.addWidget(self.verdict, 1)
-        layout = QVBoxLayout(self.pane)
-        layout.setContentsMargins(INDENT, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(entry)
-        layout.addLayout(answer)
+        self._sign, self._look = QLabel(), ("", "muted")
+        self.verdict = label(name="campaign-cluster-verdict", wrap=True, selectable=True)
+        entry = hbox((self.address, 1), self.check_button, spacing=8)
+        sign = self._sign, 0, Qt.AlignmentFlag.AlignTop
+        answer = hbox(sign, (self.verdict, 1), spacing=8)
+        self.pane = pane(entry, answer, spacing=6, margins=(INDENT, 0, 0, 0))
         return self.pane
 
     def _show(self, choice: ExecutorChoice) -> None:

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -59,6 +58,7 @@ from app.widgets.fields import (
     show_value,
     value_of,
 )
+from app.widgets.layouts import hbox, pane, vbox
 from app.widgets.link_card import LinkCard
 from app.widgets.tick_list import TickList
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES
@@ -79,8 +79,7 @@ class CampaignForm(QScrollArea):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("campaign-form")
-        self.setAccessibleName("Settings of the campaign")
+        describe(self, "campaign-form", "Settings of the campaign")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it can be reached
@@ -93,32 +92,24 @@ class CampaignForm(QScrollArea):
         self._without_dominance: Mapping[str, str] = {}
         self._past: Sequence[CampaignRow] = ()
         self._make_fields()
-        self._sides = left, right = QVBoxLayout(), QVBoxLayout()
-        for column, cards in (
-            (left, (self._fuzzing_card(), self._objective_card(), self._limits_card())),
-            (right, (self._oracles_card(),)),
-        ):
-            column.setSpacing(SPACE)
-            for item in cards:
-                column.addWidget(item)
-            column.addStretch(1)
+        cards = self._fuzzing_card(), self._objective_card(), self._limits_card()
+        self._sides = left, right = (
+            vbox(*cards, 1, spacing=SPACE),
+            vbox(self._oracles_card(), 1, spacing=SPACE),
+        )
         self.folded = QWidget()
-        self._columns = QHBoxLayout(self.folded)
-        self._columns.setContentsMargins(0, 0, 0, 0)
-        self._columns.setSpacing(SPACE)
-        self._columns.addLayout(left, 1)
-        self._columns.addLayout(right, 1)
-        content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 0, MARGIN, 0)
-        layout.setSpacing(SPACE)
-        layout.addLayout(self._preset_row())
-        layout.addWidget(self.plan)
-        layout.addWidget(self.notes)
-        layout.addWidget(self._inputs_card())
-        layout.addWidget(self.customize, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self.folded)
-        layout.addStretch(1)
+        self._columns = hbox((left, 1), (right, 1), parent=self.folded, spacing=SPACE)
+        content = pane(
+            self._preset_row(),
+            self.plan,
+            self.notes,
+            self._inputs_card(),
+            (self.customize, 0, Qt.AlignmentFlag.AlignLeft),
+            self.folded,
+            1,
+            spacing=SPACE,
+            margins=(0, 0, MARGIN, 0),
+        )
         self.setWidget(content)
         self._theme.changed.connect(self._arrange)
         self.customize.setChecked(context.settings.get(UNFOLDED, False))
@@ -180,7 +171,8 @@ class CampaignForm(QScrollArea):
             show_value(widget, self._value(config, name))
         self.seeds.setText(seeds_text(config.seeds))
         self.pool.show_pool(config.pool)
-        self.oracles.set_oracles(config.testing.oracles)
+        for reason in self.oracles.set_oracles(config.testing.oracles):
+            self._context.messages.warning(f"Left out an oracle of these settings: {reason}")
         if config.problems or config.policies:
             names = dict(
                 zip(self._project.problems, short_names(self._project.problems), strict=True)
@@ -232,11 +224,12 @@ class CampaignForm(QScrollArea):
         self.policies = TickList("campaign-policies", "Policies")
         self.oracles = OracleList(self._theme)
         self.seeds = QLineEdit()
-        self.seeds.setObjectName("campaign-seeds")
-        self.seeds.setAccessibleName("Seeds")
-        self.seeds.setToolTip(
+        describe(
+            self.seeds,
+            "campaign-seeds",
+            "Seeds",
             "Seeds of the random walks, such as 0, 1, 5-9. The same seed and settings give the "
-            "same findings."
+            "same findings.",
         )
         self._seeds_problem = paragraph(role="bad")
         self._seeds_problem.hide()
@@ -274,11 +267,9 @@ class CampaignForm(QScrollArea):
         self.executor.changed.connect(self.changed)
 
         self.plan = paragraph(role="title")
-        self.plan.setObjectName("campaign-plan")
-        self.plan.setAccessibleName("What the campaign will do")
+        describe(self.plan, "campaign-plan", "What the campaign will do")
         self.notes = paragraph()
-        self.notes.setObjectName("campaign-notes")
-        self.notes.setAccessibleName("What the campaign leaves out")
+        describe(self.notes, "campaign-notes", "What the campaign leaves out")
         self.notes.hide()
         self.customize = QToolButton()
         describe(
@@ -308,8 +299,6 @@ class CampaignForm(QScrollArea):
 
     def _preset_row(self) -> QHBoxLayout:
         self.presets: dict[str, LinkCard] = {}
-        self._preset_cards = row = QHBoxLayout()
-        row.setSpacing(SPACE)
         for name, preset in PRESETS.items():
             button = LinkCard(self._theme, "settings", preset.title, preset.purpose)
             button.setObjectName(f"preset-{name}")
@@ -317,15 +306,13 @@ class CampaignForm(QScrollArea):
             button.setProperty("preset", name)
             button.clicked.connect(self._use_preset)
             self.presets[name] = button
-            row.addWidget(button, 1)
-        return row
+        self._preset_cards = hbox(*((made, 1) for made in self.presets.values()), spacing=SPACE)
+        return self._preset_cards
 
     def _inputs_card(self) -> QFrame:
         frame, layout = card("Problems and policies")
-        self._inputs = QHBoxLayout()
-        self._inputs.setSpacing(SPACE)
-        for files in (self.problems, self.policies):
-            self._inputs.addWidget(files, 1, Qt.AlignmentFlag.AlignTop)
+        top = Qt.AlignmentFlag.AlignTop
+        self._inputs = hbox((self.problems, 1, top), (self.policies, 1, top), spacing=SPACE)
         layout.addLayout(self._inputs)
         return frame
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from app.models.campaign_settings import oracle_text, written_options
 from app.services.theme import Theme
-from app.widgets.builders import describe, heading, paragraph
+from app.widgets.builders import describe, heading, label, paragraph
+from app.widgets.layouts import hbox, vbox
 from engine.errors import PlumblineError
 from engine.oracles.kind import OracleGroup, OracleKind
 from engine.oracles.registry import ORACLES, parse_oracle
@@ -35,25 +27,26 @@ class OracleList(QWidget):
         self._theme = theme
         self._order: list[OracleRow] = []
         self._has_portfolio = False
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
-        self._groups: dict[OracleGroup, QVBoxLayout] = {}
-        for group in OracleGroup:
-            self._groups[group] = rows = QVBoxLayout()
-            rows.setSpacing(4)
-            rows.addWidget(heading(group.value))
-            layout.addLayout(rows)
+        self._groups = {group: vbox(heading(group.value), spacing=4) for group in OracleGroup}
+        vbox(*self._groups.values(), parent=self, spacing=12)
         self.rows: list[OracleRow] = []  # in the order in which they are shown
         for kind in sorted(ORACLES.values(), key=lambda kind: list(OracleGroup).index(kind.group)):
             self._add_row(kind)
 
-    def set_oracles(self, oracles: Sequence[str]) -> None:
-        """An oracle may occur several times with different options."""
+    def set_oracles(self, oracles: Sequence[str]) -> list[str]:
+        """An oracle may occur several times with different options.
+
+        Return why some are left out: those of another version may not exist here.
+        """
         self._order.clear()
         free = list(self.rows)
+        left_out = []
         for text in oracles:
-            kind, _ = parse_oracle(text)
+            try:
+                kind, _ = parse_oracle(text)
+            except PlumblineError as error:
+                left_out.append(str(error))
+                continue
             row = next((row for row in free if row.kind is kind), None)
             if row is None:
                 row = self._add_row(kind)
@@ -64,6 +57,7 @@ class OracleList(QWidget):
         for row in self.rows:
             row.set_ticked(row in self._order)
         self._number()
+        return left_out
 
     def set_portfolio(self, has_portfolio: bool) -> None:
         self._has_portfolio = has_portfolio
@@ -136,12 +130,10 @@ class OracleRow(QWidget):
         self.kind = kind
         self.problem = ""
         self.box = QCheckBox(kind.name)
-        self.box.setObjectName(f"oracle-{kind.name}")
-        self.box.setAccessibleName(f"Oracle {kind.name}")
+        describe(self.box, f"oracle-{kind.name}", f"Oracle {kind.name}")
         self.box.setAccessibleDescription(kind.sentence)
         self.box.toggled.connect(self._on_toggled)
-        self._rank = QLabel()
-        self._rank.setProperty("role", "muted")
+        self._rank = label(role="muted")
         self._rank.setToolTip("Oracles examine a state one after the other")
         self.earlier = QToolButton()
         describe(
@@ -158,23 +150,9 @@ class OracleRow(QWidget):
         self._problem.hide()
         self.fields: dict[str, QLineEdit] = {}
         self._options = self._make_options()
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.box)
-        top.addWidget(self._rank)
-        top.addWidget(self.earlier)
-        top.addStretch(1)
-        below = QVBoxLayout()
-        below.setContentsMargins(24, 0, 0, 4)
-        below.setSpacing(4)
-        below.addWidget(self._sentence)
-        below.addWidget(self._options)
-        below.addWidget(self._problem)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addLayout(below)
+        top = hbox(self.box, self._rank, self.earlier, 1, spacing=8)
+        below = vbox(self._sentence, self._options, self._problem, spacing=4, margins=(24, 0, 0, 4))
+        vbox(top, below, parent=self, spacing=0)
         self.show_rank(0)
 
     @property
@@ -213,8 +191,7 @@ class OracleRow(QWidget):
         for number, (name, option) in enumerate(self.kind.options.items()):
             line, place = divmod(number, _OPTIONS_PER_LINE)
             field = QLineEdit()
-            field.setObjectName(f"oracle-{self.kind.name}-{name}")
-            field.setAccessibleName(f"{self.kind.name}: {name}")
+            describe(field, f"oracle-{self.kind.name}-{name}", f"{self.kind.name}: {name}")
             field.setPlaceholderText(option.default_text)
             field.setToolTip(f"{option.meaning}; default: {option.default_text}")
             field.setMaximumWidth(140)

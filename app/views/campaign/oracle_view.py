@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.campaign_monitor import BugPoints, CampaignMonitor
 from app.models.campaign_tables import COMPARED_ORACLES, TEAM
 from app.models.table_model import TableModel
 from app.services.context import Context
-from app.widgets.divisions import remember_division
+from app.widgets.builders import label
+from app.widgets.layouts import remember_division, vbox, vsplit
 from app.widgets.plot import Plot, Points
 from app.widgets.table_view import TableView
 from engine.campaign.timeline import OracleScore
@@ -47,18 +48,11 @@ class OracleView(QWidget):
         )
         self.scatter.point_activated.connect(self._open)
         self.scatter.setToolTip("Click a point to open its bug")
-        hint = QLabel("Click a point to open its bug")
-        hint.setProperty("role", "muted")
+        hint = label("Click a point to open its bug", "muted")
         self.scatter.header.insertWidget(1, hint)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.tables)
-        split.addWidget(self.scatter)
-        split.setSizes([180, 320])
-        split.setHandleWidth(9)
+        split = vsplit(self.tables, self.scatter, sizes=(180, 320), handle=9, collapsible=True)
         remember_division(split, "campaign-oracles", context.settings)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(split)
+        vbox(split, parent=self, margins=8)
         monitor.updated.connect(self.refresh)
         self._shown: BugPoints | None = None
         self.refresh()

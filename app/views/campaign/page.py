@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QFontMetrics, QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from app.models.campaign_controller import CampaignController, campaign_controller
 from app.models.campaign_monitor import CampaignMonitor
@@ -28,11 +21,11 @@ from app.services.jobs import Failure
 from app.services.messages import Message
 from app.views.campaign.campaign_list import CampaignList
 from app.views.campaign.form import CampaignForm
-from app.widgets.builders import action, button, icon_button
+from app.widgets.builders import action, button, icon_button, label
 from app.widgets.code_view import CodeView
-from app.widgets.divisions import remember_division
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, hsplit, pane, remember_division
 from app.widgets.page import Page
 from engine.campaign.config_reader import read_config
 from engine.campaign.config_writer import config_text
@@ -74,14 +67,9 @@ class CampaignPage(Page):
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
-        self.split = split = QSplitter(Qt.Orientation.Horizontal)
-        split.setHandleWidth(17)
-        split.addWidget(self.list)
-        split.addWidget(self.stack)
-        split.setStretchFactor(1, 1)
         characters = LIST_CHARACTERS * QFontMetrics(context.theme.ui_font).averageCharWidth()
-        split.setSizes([max(LIST_WIDTH, characters), 900])
-        split.setChildrenCollapsible(False)
+        sizes = max(LIST_WIDTH, characters), 900
+        self.split = split = hsplit(self.list, self.stack, stretch=(0, 1), sizes=sizes, handle=17)
         remember_division(split, "campaign-list", context.settings)
         self.unfold = icon_button(
             context.theme,
@@ -90,10 +78,12 @@ class CampaignPage(Page):
             "Show the list of campaigns",
             clicked=self._unfold_list,
         )
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(split, 1)
+        hbox(
+            (self.unfold, 0, Qt.AlignmentFlag.AlignTop),
+            (split, 1),
+            parent=self,
+            margins=(16, 12, 16, 12),
+        )
         self._fold(context.settings.get(FOLDED, False))
         self._keep = QTimer(self)
         self._keep.setSingleShot(True)
@@ -159,7 +149,7 @@ class CampaignPage(Page):
         """Return what is wrong with the selected files, or an empty string."""
         config, files = self.form.config(), self.files
         for path in (config.domain or "", *config.problems):
-            if path and not Path(path).is_file():
+            if path and not os.path.isfile(path):
                 return f"{path} no longer exists"
         chosen = {config.domain, *config.problems}
         for error in files.errors():
@@ -217,10 +207,8 @@ class CampaignPage(Page):
         self.report_action = action(self, "Write report…", self._report, "Ctrl+R")
 
     def _form_pane(self) -> QWidget:
-        title = QLabel("New campaign")
-        title.setProperty("role", "title")
-        self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.reason.setProperty("role", "muted")
+        title = label("New campaign", "title")
+        self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         self.toml_button = button(
             "Show as TOML", "campaign-toml", "Show the settings as a campaign file (Ctrl+T)"
         )
@@ -239,11 +227,7 @@ class CampaignPage(Page):
             clicked=self._choose_export,
         )
         self.run_button = button(
-            "Run",
-            "campaign-run",
-            clicked=self.run,
-            icon=(self.context.theme, "run"),
-            primary=True,
+            "Run", "campaign-run", clicked=self.run, icon=(self.context.theme, "run"), primary=True
         )
         buttons = (self.toml_button, self.import_button, self.export_button, self.run_button)
         header = Header((title, self.reason), buttons)
@@ -251,13 +235,7 @@ class CampaignPage(Page):
         self.body = QStackedWidget()
         self.body.addWidget(self.form)
         self.body.addWidget(self.toml)
-        pane = QWidget()
-        layout = QVBoxLayout(pane)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
-        layout.addWidget(header)
-        layout.addWidget(self.body, 1)
-        return pane
+        return pane(header, (self.body, 1), spacing=12)
 
     @Slot()
     def _fill_form(self) -> None:

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from app.models.campaign_settings import pool_problem, problem_of
 from app.models.project_files import project_files
 from app.services.context import Context
-from app.widgets.builders import paragraph
+from app.widgets.builders import describe, paragraph
 from app.widgets.fields import calm
 from app.widgets.labels import VerdictLine
+from app.widgets.layouts import hbox, vbox
 from app.widgets.tick_list import TickList
 from engine.report.policy_text import pool_text, pool_verdict
 
@@ -43,9 +44,12 @@ class PoolChoice(QWidget):
         self._known = self._files.project.pools
         self._counted: int | None = None
         self.box = QComboBox(self)
-        self.box.setObjectName("campaign-pool")
-        self.box.setAccessibleName("States to test")
-        self.box.setToolTip("Test states from random walks, or from a pool or bugs file")
+        describe(
+            self.box,
+            "campaign-pool",
+            "States to test",
+            "Test states from random walks, or from a pool or bugs file",
+        )
         calm(self.box)
         self.words = paragraph()
         self.verdict = VerdictLine(context.theme)
@@ -54,15 +58,8 @@ class PoolChoice(QWidget):
         self.alone.clicked.connect(self._tick_alone)
         self.label = QLabel("States", self)
         self.label.setBuddy(self.box)
-        button = QHBoxLayout()
-        button.addWidget(self.alone)
-        button.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self.words)
-        layout.addWidget(self.verdict)
-        layout.addLayout(button)
+        button = hbox(self.alone, 1)
+        vbox(self.words, self.verdict, button, parent=self, spacing=6)
         self._fill()
         self.box.currentIndexChanged.connect(self._choose)
         self._problems.changed.connect(self._show_words)

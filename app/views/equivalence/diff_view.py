@@ -9,22 +9,18 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from app.services.theme import Theme
 from app.views.equivalence.domain_slot import DomainSlot
 from app.widgets.builders import action, button, describe
 from app.widgets.code_view import CodeView
+from app.widgets.layouts import hbox, hsplit, vbox
 from engine.pddl import format_domain
 from engine.report.words import count_text
+
+MAX_PAIRS = 10_000_000
+"""Of lines; in longer texts, lines that occur often are not looked for, which takes too long."""
 
 
 class TextDiffView(QWidget):
@@ -47,18 +43,8 @@ class TextDiffView(QWidget):
             "Format both domains the same way before comparing them",
         )
         self.meaning_only.toggled.connect(self._show)
-        bar = QHBoxLayout()
-        for widget in (self.previous_button, self.next_button, self.meaning_only, self._count):
-            bar.addWidget(widget)
-        bar.addStretch(1)
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.setChildrenCollapsible(False)
-        for view in (self.left, self.right):
-            both.addWidget(view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addLayout(bar)
-        layout.addWidget(both, 1)
+        bar = hbox(self.previous_button, self.next_button, self.meaning_only, self._count, 1)
+        vbox(bar, (hsplit(self.left, self.right), 1), parent=self, margins=(0, 8, 0, 0))
         for one, other in ((self.left, self.right), (self.right, self.left)):
             one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
             one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
@@ -148,7 +134,8 @@ def diff_texts(left: str, right: str) -> TextDiff:
     b = [line.rstrip() for line in right.splitlines()]
     lines: list[DiffLine] = []
     differences: list[int] = []
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    matcher = SequenceMatcher(None, a, b, autojunk=len(a) * len(b) > MAX_PAIRS)
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
         if tag != "equal":
             differences.append(len(lines))
         for x, y in zip_longest(range(i, i_end), range(j, j_end)):

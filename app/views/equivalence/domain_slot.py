@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QFrame
 
 from app.services.theme import Theme
-from app.widgets.builders import button
+from app.widgets.builders import button, label
+from app.widgets.layouts import hbox, vbox
 from engine.errors import PlumblineError
 from engine.files import read_bytes
 from engine.pddl import Domain, parse_domain
@@ -32,10 +33,8 @@ class DomainSlot(QFrame):
         self.domain: Domain | None = None
         self.folder = ""
         self._letter = letter
-        self._name = QLabel()
-        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.state = QLabel()
-        self.state.setWordWrap(True)
+        self._name = label(selectable=True)
+        self.state = label(wrap=True)
         self.open_button = button(
             "Open…",
             f"open-{letter}",
@@ -44,18 +43,10 @@ class DomainSlot(QFrame):
             icon=(theme, "open"),
             accessible=f"Open domain {letter}",
         )
-        heading = QLabel(letter)
-        heading.setProperty("role", "title")
+        heading = label(letter, "title")
         heading.setFixedWidth(28)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self._name)
-        words.addWidget(self.state)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.addWidget(heading)
-        layout.addLayout(words, 1)
-        layout.addWidget(self.open_button)
+        words = vbox(self._name, self.state, spacing=2)
+        hbox(heading, (words, 1), self.open_button, parent=self, margins=(12, 8, 12, 8))
         self._show()
 
     @property

@@ -12,13 +12,11 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QSpinBox,
     QStackedWidget,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,13 +35,14 @@ from app.services.jobs import Job
 from app.views.equivalence.diff_view import TextDiffView
 from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.verdict_view import VerdictView
-from app.widgets.builders import action, button
+from app.widgets.builders import action, button, describe
 from app.widgets.empty_state import EmptyState
+from app.widgets.layouts import hbox, vbox
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
 from engine.files import resource, write_bytes, write_text
-from engine.pddl import diff_domains
+from engine.pddl.diff import diff_domains
 from engine.pddl.reader import text_of
 from engine.records.comparison import CompareOptions, Comparison
 from engine.records.inputs import File
@@ -87,11 +86,7 @@ class EquivalencePage(Page):
         )
         self.limit_label = QLabel("Time limit")
         self.run_button = button(
-            "Compare",
-            "comparison-run",
-            clicked=self.start,
-            icon=(theme, "run"),
-            primary=True,
+            "Compare", "comparison-run", clicked=self.start, icon=(theme, "run"), primary=True
         )
         self.stop_button = button(
             "Stop",
@@ -256,11 +251,11 @@ class EquivalencePage(Page):
 
     def _read_history(self) -> None:
         self.context.document.reader.ask(
-            self, lambda store: store.comparisons(), self._show_history, self._tell_history
+            self,
+            lambda store: store.comparisons(),
+            self._show_history,
+            self.context.messages.failure("Cannot read earlier comparisons"),
         )
-
-    def _tell_history(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Cannot read earlier comparisons: {error}")
 
     def _show_history(self, rows: list[ComparisonRow]) -> None:
         if rows[::-1] != self.history.rows:
@@ -348,20 +343,21 @@ class EquivalencePage(Page):
             self.reading.addItem(text, names)
             tip = "\n".join(READING_TIPS[name] for name in names)
             self.reading.setItemData(self.reading.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
-        self.reading.setObjectName("reading")
-        self.reading.setAccessibleName("Reading of parameters")
-        self.reading.setToolTip(
+        describe(
+            self.reading,
+            "reading",
+            "Reading of parameters",
             "Choose whether two parameters of an action may stand for the same object. PDDL allows "
-            "it,\nmany models do not intend it, and the verdict can depend on it."
+            "it,\nmany models do not intend it, and the verdict can depend on it.",
         )
-        self.permute.setObjectName("permute")
-        self.permute.setAccessibleName("Try reordered arguments")
-        self.permute.setToolTip(
+        describe(
+            self.permute,
+            "permute",
+            "Try reordered arguments",
             "Also match predicates with their arguments in another order, such as\n"
-            "(on ?x ?y) with (under ?y ?x). This takes longer."
+            "(on ?x ?y) with (under ?y ?x). This takes longer.",
         )
-        self.seconds.setObjectName("seconds")
-        self.seconds.setAccessibleName("Time limit in seconds")
+        describe(self.seconds, "seconds", "Time limit in seconds")
         self.seconds.setRange(1, 86_400)
         self.seconds.setValue(int(DEFAULT_OPTIONS.seconds))
         self.seconds.setSuffix(" s")
@@ -369,16 +365,16 @@ class EquivalencePage(Page):
         self.seconds.setToolTip(tip)
         self.limit_label.setToolTip(tip)
         self.limit_label.setBuddy(self.seconds)
-        places = QHBoxLayout()
-        places.addWidget(self.a, 1)
-        places.addWidget(self.swap_button)
-        places.addWidget(self.b, 1)
-        options = QHBoxLayout()
-        for widget in (self.reading, self.permute, self.limit_label, self.seconds):
-            options.addWidget(widget)
-        for item in (self.run_button, self.stop_button):
-            options.addWidget(item)
-        options.addWidget(self.progress, 1)
+        places = hbox((self.a, 1), self.swap_button, (self.b, 1))
+        options = hbox(
+            self.reading,
+            self.permute,
+            self.limit_label,
+            self.seconds,
+            self.run_button,
+            self.stop_button,
+            (self.progress, 1),
+        )
         self._answer_stack.addWidget(
             EmptyState(
                 self.context.theme,
@@ -391,8 +387,7 @@ class EquivalencePage(Page):
         )
         self._answer_stack.addWidget(self.ready)
         self._answer_stack.addWidget(self.verdict)
-        self.tabs.setObjectName("comparison-tabs")
-        self.tabs.setAccessibleName("Views of the comparison")
+        describe(self.tabs, "comparison-tabs", "Views of the comparison")
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self._answer_stack, "Verdict")
         self.tabs.addTab(self.diff, "Text")
@@ -400,12 +395,7 @@ class EquivalencePage(Page):
         self.tabs.addTab(self.history_table, "History")
         for number, tip in enumerate(TAB_TIPS):
             self.tabs.setTabToolTip(number, tip)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addLayout(places)
-        layout.addLayout(options)
-        layout.addWidget(self.tabs, 1)
+        vbox(places, options, (self.tabs, 1), parent=self, spacing=8, margins=16)
 
     def _connect(self) -> None:
         self._run_action = action(self, "Compare", self.start, "F5")

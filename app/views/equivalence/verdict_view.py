@@ -6,17 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QPushButton, QTabWidget, QWidget
 
 from app.models.comparison_tables import (
     MARKS,
@@ -31,8 +21,9 @@ from app.models.comparison_tables import (
 from app.models.table_model import Column, TableModel
 from app.services.settings import Settings
 from app.services.theme import Theme
-from app.widgets.builders import button, paragraph
+from app.widgets.builders import button, describe, paragraph
 from app.widgets.code_view import CodeView
+from app.widgets.layouts import hbox, hsplit, pane, vbox, vsplit
 from app.widgets.table_view import TableView
 from engine.records.comparison import (
     Comparison,
@@ -123,8 +114,7 @@ class VerdictView(QWidget):
         self.plan = _wrapped("")
         self.conflicts = CodeView(theme, "conflicts", "Conflicts")
         self.details = QTabWidget()
-        self.details.setObjectName("comparison-details")
-        self.details.setAccessibleName("Details of the comparison")
+        describe(self.details, "comparison-details", "Details of the comparison")
         self.details.setDocumentMode(True)
         self._build()
         self.operator_table.selectionModel().currentRowChanged.connect(self._show_operator)
@@ -221,60 +211,37 @@ class VerdictView(QWidget):
         for number, card in enumerate(self.cards.values()):
             self._group.addButton(card, number)
             top.addWidget(card, 0, number)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        for label in (self._difference, self._reason, self._within, self.verification):
-            words.addWidget(label)
-        buttons = QHBoxLayout()
+        words = vbox(self._difference, self._reason, self._within, self.verification, spacing=4)
+        buttons = []
         for icon, text, tip, signal in (
             ("check", "Verify", VERIFY_TIP, self.verify_requested),
             ("export", "Export…", "Write a report as HTML or JSON", self.export_requested),
         ):
             name = f"comparison-{icon}"
             made = button(text, name, tip, clicked=signal, icon=(self._theme, icon))
-            buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
-        said = QHBoxLayout()
-        said.addLayout(words, 1)
-        said.addLayout(buttons)
-        tables = QSplitter(Qt.Orientation.Horizontal)
-        tables.addWidget(self.mapping_table)
-        tables.addWidget(self.operator_table)
-        tables.setStretchFactor(0, 2)
-        tables.setStretchFactor(1, 3)
-        self.details.addTab(_pair(self.operator_code, self.macro_code), "Action and macro")
+            buttons.append((made, 0, Qt.AlignmentFlag.AlignTop))
+        said = hbox((words, 1), *buttons)
+        tables = hsplit(self.mapping_table, self.operator_table, stretch=(2, 3), collapsible=True)
+        self.details.addTab(hsplit(self.operator_code, self.macro_code), "Action and macro")
         self.details.addTab(self._counterexample_pane(), "Counterexample")
         self.details.addTab(self.conflicts, "Conflicts")
         for number, tip in enumerate(DETAIL_TIPS):
             self.details.setTabToolTip(number, tip)
-        whole = QSplitter(Qt.Orientation.Vertical)
-        whole.addWidget(tables)
-        whole.addWidget(self.details)
-        whole.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addLayout(said)
-        layout.addWidget(whole, 1)
+        whole = vsplit(tables, self.details)
+        vbox(top, said, (whole, 1), parent=self, spacing=8, margins=(0, 8, 0, 0))
 
     def _counterexample_pane(self) -> QWidget:
-        pane = QWidget()
-        row = QHBoxLayout()
-        row.addWidget(self.plan, 1)
-        row.addWidget(
+        row = hbox(
+            (self.plan, 1),
             button(
                 "Save and add to project…",
                 "comparison-project",
                 "Save both domains, both problems and the plan, and add them to the project",
                 clicked=self.problem_requested,
                 icon=(self._theme, "project"),
-            )
+            ),
         )
-        layout = QVBoxLayout(pane)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(_pair(self.problem_a, self.problem_b), 1)
-        return pane
+        return pane(row, (hsplit(self.problem_a, self.problem_b), 1), margins=(0, 8, 0, 0))
 
 
 class _VerdictCard(QPushButton):
@@ -284,8 +251,7 @@ class _VerdictCard(QPushButton):
         super().__init__()
         self._theme, self._reading = theme, reading
         self._verdict: EquivalenceVerdict | None = None
-        self.setObjectName(f"verdict-{reading}")
-        self.setAccessibleName(READINGS[reading])
+        describe(self, f"verdict-{reading}", READINGS[reading])
         self.setCheckable(True)
         self.setIconSize(ICON)
         self.setToolTip(READING_TIPS[reading])
@@ -318,14 +284,6 @@ class _VerdictCard(QPushButton):
             f"QPushButton:checked {{ background: {chosen}; border-color: {accent}; }}"
             f"QPushButton:focus {{ border-color: {accent}; }}"
         )
-
-
-def _pair(left: QWidget, right: QWidget) -> QSplitter:
-    both = QSplitter(Qt.Orientation.Horizontal)
-    both.setChildrenCollapsible(False)
-    both.addWidget(left)
-    both.addWidget(right)
-    return both
 
 
 def _table(name: str, title: str, model: TableModel[Any], settings: Settings) -> TableView:

@@ -11,16 +11,14 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QRadioButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
-from app.models.experiment_settings import (
+from app.models.experiments import (
     DEFAULT_SCALE,
     ExperimentChoice,
     PortfolioChoice,
@@ -31,9 +29,10 @@ from app.models.project_files import project_files
 from app.services.context import Context
 from app.services.folders import short_path
 from app.views.campaign.executor_card import ExecutorCard
-from app.widgets.builders import button, card, describe, paragraph
+from app.widgets.builders import button, card, describe, label, paragraph
 from app.widgets.fields import calm, choice, number
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, pane
 from engine.errors import PlumblineError
 from engine.experiments.config_reader import MAX_SCALE
 from engine.experiments.presets import EXPERIMENT_PRESETS
@@ -58,15 +57,15 @@ class ExperimentForm(QScrollArea):
         self._place = {True: "", False: ""}  # by whether domains are compared
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        body = QWidget()
-        layout = QVBoxLayout(body)
-        layout.setContentsMargins(0, 0, 8, 0)
-        layout.setSpacing(12)
-        layout.addWidget(self._paper_card())
-        layout.addWidget(self._suite_card())
         self.executor = ExecutorCard(context)
-        layout.addWidget(self.executor)
-        layout.addStretch(1)
+        body = pane(
+            self._paper_card(),
+            self._suite_card(),
+            self.executor,
+            1,
+            spacing=12,
+            margins=(0, 0, 8, 0),
+        )
         self.setWidget(body)
         self._connect()
         self._on_edited()
@@ -143,13 +142,8 @@ class ExperimentForm(QScrollArea):
             "Choose a folder in which every domain has a folder of its own",
             clicked=self._choose_place,
         )
-        self.place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
-        self.place.setProperty("role", "muted")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.source)
-        row.addWidget(self.browse)
-        row.addWidget(self.place, 1)
+        self.place = ElidedLabel("", Qt.TextElideMode.ElideMiddle, role="muted")
+        row = hbox(self.source, self.browse, (self.place, 1), spacing=8)
         layout.addLayout(row)
         self.scale = number(1, MAX_SCALE)
         self.scale.setValue(DEFAULT_SCALE)
@@ -160,13 +154,8 @@ class ExperimentForm(QScrollArea):
             "Divide pool sizes and limits in seconds by this; 1 repeats the paper's settings",
         )
         calm(self.scale)
-        scale = QHBoxLayout()
-        scale.setSpacing(8)
-        scale.addWidget(QLabel("Scale 1 :"))
-        scale.addWidget(self.scale)
-        self.scale_words = QLabel()
-        self.scale_words.setProperty("role", "muted")
-        scale.addWidget(self.scale_words, 1)
+        self.scale_words = label(role="muted")
+        scale = hbox(QLabel("Scale 1 :"), self.scale, (self.scale_words, 1), spacing=8)
         layout.addLayout(scale)
         layout.addWidget(self._portfolio_row())
         self.summary = paragraph(role="")
@@ -194,14 +183,15 @@ class ExperimentForm(QScrollArea):
         )
         calm(self.ranking)
         self.portfolio_row = QWidget()
-        row = QHBoxLayout(self.portfolio_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(QLabel("Portfolios of"))
-        row.addWidget(self.sizes)
-        row.addWidget(QLabel("policies,"))
-        row.addWidget(self.ranking)
-        row.addStretch(1)
+        hbox(
+            QLabel("Portfolios of"),
+            self.sizes,
+            QLabel("policies,"),
+            self.ranking,
+            1,
+            parent=self.portfolio_row,
+            spacing=8,
+        )
         return self.portfolio_row
 
     def _connect(self) -> None:

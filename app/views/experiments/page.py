@@ -10,17 +10,9 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QShowEvent, QUndoCommand
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QLabel,
-    QProgressBar,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
-from app.models.experiment_controller import ExperimentController
+from app.models.experiments import ExperimentController
 from app.models.table_model import Column, TableModel
 from app.services.context import Context
 from app.services.folders import show_in_desktop
@@ -28,10 +20,10 @@ from app.services.jobs import Failure
 from app.services.reader import LatestQuery
 from app.views.experiments.form import ExperimentForm
 from app.views.experiments.results_view import ResultsView
-from app.widgets.builders import action, button, heading, paragraph
-from app.widgets.divisions import remember_division
+from app.widgets.builders import action, button, heading, label, paragraph
 from app.widgets.header import Header
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hsplit, pane, remember_division, vbox
 from app.widgets.page import Page
 from app.widgets.progress import show_running
 from app.widgets.table_view import TableView
@@ -65,7 +57,10 @@ class ExperimentsPage(Page):
         self._make_actions()
         self._lay_out()
         self._query = LatestQuery(
-            context.document.reader, self, self._on_results, self._on_unreadable
+            context.document.reader,
+            self,
+            self._on_results,
+            context.messages.failure("Cannot read the experiment"),
         )
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -132,32 +127,23 @@ class ExperimentsPage(Page):
             clicked=self.show_form,
             icon=(self.context.theme, "add"),
         )
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(heading("Experiments"))
-        column.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
-        column.addWidget(self.table, 1)
-        column.addWidget(new)
+        left = pane(
+            heading("Experiments"),
+            (self.nothing, 1, Qt.AlignmentFlag.AlignTop),
+            (self.table, 1),
+            new,
+            spacing=8,
+        )
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
         self.stack.addWidget(self._results_pane())
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setHandleWidth(17)
-        split.addWidget(left)
-        split.addWidget(self.stack)
-        split.setStretchFactor(1, 1)
-        split.setSizes([LIST_WIDTH, 900])
-        split.setChildrenCollapsible(False)
+        split = hsplit(left, self.stack, stretch=(0, 1), sizes=(LIST_WIDTH, 900), handle=17)
         remember_division(split, "experiment-list", self.context.settings)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.addWidget(split)
+        vbox(split, parent=self, margins=(16, 12, 16, 12))
 
     def _columns(self) -> list[Column[ExperimentRow]]:
         return [
-            Column("number", "#", lambda row: row.id, numeric=True),
+            Column("number", "No.", lambda row: row.id, numeric=True),
             Column("title", "Experiment", _short_name, row_tip=_when),
             Column(
                 "status",
@@ -168,10 +154,8 @@ class ExperimentsPage(Page):
         ]
 
     def _form_pane(self) -> QWidget:
-        title = QLabel("New experiment")
-        title.setProperty("role", "title")
-        self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.reason.setProperty("role", "muted")
+        title = label("New experiment", "title")
+        self.reason = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         self.run_button = button(
             "Run",
             "experiment-run",
@@ -182,10 +166,8 @@ class ExperimentsPage(Page):
         return _pane(Header((title, self.reason), (self.run_button,)), self.form)
 
     def _results_pane(self) -> QWidget:
-        self.headline = QLabel()
-        self.headline.setProperty("role", "title")
-        self.state = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.state.setProperty("role", "muted")
+        self.headline = label(role="title")
+        self.state = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         theme = self.context.theme
         self.stop_button = button(
             "Stop",
@@ -269,9 +251,10 @@ class ExperimentsPage(Page):
             show_running(self.bar, done, total)
         self.stop_button.setVisible(busy)
         self.resume_button.setVisible(not busy and row.status != "finished")
-        self.resume_button.setEnabled(not self.controller.is_busy)
+        is_free = not self.controller.is_running(row.id, row.status)
+        self.resume_button.setEnabled(is_free and not self.controller.is_busy)
         self.remove_button.setVisible(not busy)
-        self.remove_button.setEnabled(not self.context.document.read_only)
+        self.remove_button.setEnabled(is_free and not self.context.document.read_only)
 
     def _row(self) -> ExperimentRow | None:
         return next((row for row in self.lines.rows if row.id == self.shown), None)
@@ -335,9 +318,6 @@ class ExperimentsPage(Page):
         if experiment == self.shown:
             self.results.show_results(results)
 
-    def _on_unreadable(self, error: PlumblineError) -> None:
-        self.context.messages.error(f"Cannot read the experiment: {error}")
-
     @Slot(str)
     def _on_document_changed(self, topic: str) -> None:
         if topic in ("experiments", "outside"):
@@ -390,13 +370,7 @@ class ExperimentsPage(Page):
 
 
 def _pane(header: QWidget, body: QWidget) -> QWidget:
-    pane = QWidget()
-    layout = QVBoxLayout(pane)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(12)
-    layout.addWidget(header)
-    layout.addWidget(body, 1)
-    return pane
+    return pane(header, (body, 1), spacing=12)
 
 
 def _read(store: WorkspaceReader, experiment: int) -> tuple[int, ExperimentResults]:
@@ -427,9 +401,11 @@ class RemovalCommand(QUndoCommand):
         self._apply(self._restore)
 
     def _remove(self) -> None:
-        if self._controller.is_busy and self._controller.experiment == self._experiment:
-            raise UsageError(f"experiment {self._experiment} is running", hint="stop it first")
-        self._removed = self._context.document.store.experiments.remove(self._experiment)
+        experiments = self._context.document.store.experiments
+        row = experiments.row(self._experiment)
+        if self._controller.is_running(row.id, row.status):
+            raise UsageError(f"experiment {row.id} is running", hint="stop it first")
+        self._removed = experiments.remove(self._experiment)
         self._context.messages.info(
             f"Removed experiment {self._experiment}; its campaigns stay. Press Ctrl+Z to undo."
         )

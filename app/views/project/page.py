@@ -15,13 +15,10 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QPushButton,
     QScrollArea,
-    QSplitter,
     QStackedLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,13 +26,13 @@ from app.models.project_files import project_files
 from app.models.project_problems import ProblemTable
 from app.services.context import Context
 from app.services.settings import recent_workspaces
+from app.views.project.file_card import PoolCards
 from app.views.project.policy_cards import PolicyCards
 from app.views.project.policy_servers import PolicyServers, task_path
-from app.views.project.pool_cards import PoolCards
 from app.views.project.source_view import SourceView
-from app.widgets.builders import action, button, describe, heading, paragraph
-from app.widgets.divisions import remember_division
+from app.widgets.builders import action, button, describe, heading, label, paragraph
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, pane, remember_division, vbox, vsplit
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
 from engine.campaign.recognize import Found
@@ -134,8 +131,10 @@ class ProjectPage(Page):
         self._server_action = action(self, "Add policy server…", self.servers.choose_server)
         self._serve_action = action(self, "Serve selected policy…", self.servers.serve_chosen)
         self._check_action = action(self, "Check again", self.files.check_again, "F6")
-        self._next_action = action(self, "Next error", self._next_error, "F8")
-        self._previous_action = action(self, "Previous error", self._previous_error, "Shift+F8")
+        self._next_action = action(self, "Next error", lambda: self.source.next_mark(1), "F8")
+        self._previous_action = action(
+            self, "Previous error", lambda: self.source.next_mark(-1), "Shift+F8"
+        )
 
     @cached_property
     def start(self) -> StartView:
@@ -160,30 +159,14 @@ class ProjectPage(Page):
         self.table.selectionModel().selectionChanged.connect(self._show_selected)
 
     def _full_view(self) -> QWidget:
-        right = QSplitter(Qt.Orientation.Vertical)
-        right.addWidget(self._problems_pane())
-        right.addWidget(self.source)
-        right.setSizes([300, 400])
-        right.setChildrenCollapsible(False)
-        right.setHandleWidth(9)
+        right = vsplit(self._problems_pane(), self.source, sizes=(300, 400), handle=9)
         remember_division(right, "project-split", self.context.settings)
-        body = QHBoxLayout()
-        body.setSpacing(16)
-        body.addWidget(self._left_pane())
-        body.addWidget(right, 1)
-        full = QWidget()
-        layout = QVBoxLayout(full)
-        layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(12)
-        layout.addLayout(self._header())
-        layout.addLayout(body, 1)
-        return full
+        body = hbox(self._left_pane(), (right, 1), spacing=16)
+        return pane(self._header(), (body, 1), spacing=12, margins=(16, 12, 16, 12))
 
     def _header(self) -> QHBoxLayout:
-        self.heading = QLabel()
-        self.heading.setProperty("role", "title")
-        self.state = ElidedLabel("")
-        self.state.setProperty("role", "muted")
+        self.heading = label(role="title")
+        self.state = ElidedLabel("", role="muted")
         self.add_button = button("Add files", "project-add", "Add files or a folder")
         menu = QMenu(self.add_button)
         menu.addActions([self._add_action, self._folder_action])
@@ -196,13 +179,7 @@ class ProjectPage(Page):
             icon=(self.context.theme, "run"),
             primary=True,
         )
-        header = QHBoxLayout()
-        header.setSpacing(8)
-        header.addWidget(self.heading)
-        header.addWidget(self.state, 1)
-        header.addWidget(self.add_button)
-        header.addWidget(self.run_button)
-        return header
+        return hbox(self.heading, (self.state, 1), self.add_button, self.run_button, spacing=8)
 
     def _left_pane(self) -> QWidget:
         self.domain_button = QPushButton()
@@ -232,12 +209,14 @@ class ProjectPage(Page):
             "checkpoint does better, the policy has a bug."
         )
         content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 0, 4, 0)
-        layout.setSpacing(8)
-        layout.addWidget(heading("Domain"))
-        layout.addWidget(self.domain_button)
-        layout.addWidget(self.domain_text)
+        layout = vbox(
+            heading("Domain"),
+            self.domain_button,
+            self.domain_text,
+            parent=content,
+            spacing=8,
+            margins=(0, 0, 4, 0),
+        )
         layout.addSpacing(8)
         layout.addWidget(heading("Policies"))
         layout.addWidget(self.cards)
@@ -247,8 +226,7 @@ class ProjectPage(Page):
         layout.addWidget(self.pools)
         layout.addStretch(1)
         scroll = QScrollArea()
-        scroll.setObjectName("project-left")
-        scroll.setAccessibleName("Domain, policies and pools")
+        describe(scroll, "project-left", "Domain, policies and pools")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -258,8 +236,7 @@ class ProjectPage(Page):
         return scroll
 
     def _problems_pane(self) -> QWidget:
-        self.count = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.count.setProperty("role", "muted")
+        self.count = ElidedLabel("", Qt.TextElideMode.ElideRight, role="muted")
         self.unit_costs = QCheckBox("Use unit costs")
         describe(
             self.unit_costs,
@@ -269,17 +246,8 @@ class ProjectPage(Page):
             "costs, and for policies trained to find short plans.",
         )
         self.unit_costs.toggled.connect(self.files.set_unit_costs)
-        top = QHBoxLayout()
-        top.addWidget(heading("Problems"))
-        top.addWidget(self.count, 1)
-        top.addWidget(self.unit_costs)
-        pane = QWidget()
-        layout = QVBoxLayout(pane)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(top)
-        layout.addWidget(self.table)
-        return pane
+        top = hbox(heading("Problems"), (self.count, 1), self.unit_costs)
+        return pane(top, self.table, spacing=6)
 
     @Slot()
     def _show_files(self) -> None:
@@ -499,14 +467,6 @@ class ProjectPage(Page):
     @Slot()
     def _run_campaign(self) -> None:
         self.page_requested.emit("campaign", "run")
-
-    @Slot()
-    def _next_error(self) -> None:
-        self.source.next_mark(1)
-
-    @Slot()
-    def _previous_error(self) -> None:
-        self.source.next_mark(-1)
 
 
 def _tab_stops(cards: QWidget) -> list[QWidget]:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.models.served_policies import Served
 from app.services.theme import Theme
 from app.views.project.file_card import FileCard, drop_cards, show_text
-from app.widgets.builders import button, describe, icon_button, paragraph
+from app.widgets.builders import button, describe, icon_button, label, paragraph
+from app.widgets.layouts import hbox, vbox
 from engine.records.policy_spec import PolicySpec, SpecKind
 from engine.records.project import PolicyChecked
 from engine.report.policy_text import (
@@ -43,9 +44,7 @@ class ServingStrip(QWidget):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.address = QLabel()
-        self.address.setWordWrap(True)
-        self.address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.address = label(wrap=True, selectable=True)
         self.answered = paragraph()
         self.copy = button(
             "Copy address",
@@ -62,17 +61,8 @@ class ServingStrip(QWidget):
             token="bad",
             accessible=f"Stop serving {name}",
         )
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.copy)
-        buttons.addWidget(self.stop)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        for item in (self.address, self.answered):
-            layout.addWidget(item)
-        layout.addLayout(buttons)
+        buttons = hbox(self.copy, self.stop, 1, spacing=8)
+        vbox(self.address, self.answered, buttons, parent=self, spacing=4, margins=(0, 4, 0, 0))
         self._address = ""
         self.hide()
 
@@ -111,9 +101,7 @@ class PolicyCards(QWidget):
         self._theme = theme
         self.cards: dict[str, PolicyCard] = {}
         self.choice = ""
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(8)
+        self._layout = vbox(parent=self, spacing=8)
 
     def show_policies(self, specs: Iterable[str]) -> None:
         wanted = list(specs)
@@ -254,11 +242,7 @@ class PolicyCard(FileCard):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
-        plugin = QHBoxLayout()
-        plugin.addWidget(self.trust)
-        plugin.addWidget(self.factory)
-        plugin.addWidget(self.again)
-        plugin.addStretch(1)
+        plugin = hbox(self.trust, self.factory, self.again, 1)
         for words in (self._mark, self.kind, self.training, self.verdict):
             self.rows.addWidget(words)
         self.rows.addLayout(plugin)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app.models.served_policies import EVERYWHERE, HERE
 from app.services.context import Context
@@ -16,6 +16,7 @@ from app.widgets.builders import button, describe, paragraph
 from app.widgets.dialog import FormDialog, grow
 from app.widgets.fields import choice, number
 from app.widgets.labels import VerdictLine
+from app.widgets.layouts import hbox
 from engine.errors import PolicyError
 from engine.records.policy_spec import SERVER, require_address
 from engine.report.policy_text import Verdict, policy_name
@@ -43,11 +44,9 @@ class ServeDialog(FormDialog):
         self._spec = spec
         self.heading.setText(f"Serve {policy_name(spec)}")
         self.problem = choice({path: Path(path).name for path in problems})
-        self.problem.setObjectName("serve-problem")
-        self.problem.setAccessibleName("Problem")
+        describe(self.problem, "serve-problem", "Problem")
         self.host = choice(HOSTS)
-        self.host.setObjectName("serve-host")
-        self.host.setAccessibleName("Accept connections from")
+        describe(self.host, "serve-host", "Accept connections from")
         self.warning = paragraph(
             "There is no password; use this only in networks you trust.", "bad"
         )
@@ -55,8 +54,7 @@ class ServeDialog(FormDialog):
         self.host.currentIndexChanged.connect(self._show_warning)
         self.port = number(1, 2**16 - 1)
         self.port.setGroupSeparatorShown(False)
-        self.port.setObjectName("serve-port")
-        self.port.setAccessibleName("Port")
+        describe(self.port, "serve-port", "Port")
         self.port.setValue(port)
         fields = self.add_form()
         fields.addRow("Problem", self.problem)
@@ -108,10 +106,7 @@ class ServerDialog(FormDialog):
             clicked=self._toggle_test,
             accessible="Test the server",
         )
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self.address, 1)
-        line.addWidget(self.test)
+        line = hbox((self.address, 1), self.test, spacing=8)
         self.verdict = VerdictLine(context.theme)
         self.with_task = QCheckBox("Add the server's task as a problem")
         describe(

@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.services.theme import Theme
-from app.widgets.builders import heading
+from app.widgets.builders import describe, heading, label
 from app.widgets.code_view import CodeView, Mark
+from app.widgets.layouts import hbox, vbox
 from engine.errors import PlumblineError
 from engine.pddl import Diagnostic, Severity
 from engine.pddl.reader import read_text
@@ -35,24 +29,15 @@ class SourceView(QWidget):
         self.path = ""
         self._diagnostics: tuple[Diagnostic, ...] = ()
         self.name = heading("")
-        self.summary = QLabel()
-        self.summary.setProperty("role", "muted")
+        self.summary = label(role="muted")
         self.code = CodeView(theme, "project-code", "Contents of the file")
         self.list = QListWidget()
-        self.list.setObjectName("project-diagnostics")
-        self.list.setAccessibleName("Errors and warnings")
+        describe(self.list, "project-diagnostics", "Errors and warnings")
         self.list.setWordWrap(True)
         self.list.currentRowChanged.connect(self._jump)
         self.list.itemActivated.connect(self._enter)
-        top = QHBoxLayout()
-        top.addWidget(self.name)
-        top.addWidget(self.summary, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(top)
-        layout.addWidget(self.code, 1)
-        layout.addWidget(self.list)
+        top = hbox(self.name, (self.summary, 1))
+        vbox(top, (self.code, 1), self.list, parent=self, spacing=6)
         theme.changed.connect(self._fill_list)
         self._fill_list()
 

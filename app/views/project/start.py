@@ -6,18 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app.services.folders import example_names, example_title, short_path
 from app.services.theme import Theme
-from app.widgets.builders import button, heading
+from app.widgets.builders import button, describe, heading, paragraph
+from app.widgets.layouts import hbox, vbox
 from app.widgets.link_card import LinkCard
 
 SENTENCES = {
@@ -40,30 +34,17 @@ class StartView(QScrollArea):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("project-start")
-        self.setAccessibleName("Getting started")
+        describe(self, "project-start", "Getting started")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._theme = theme
-        self._recent = QVBoxLayout()
-        self._recent.setSpacing(8)
-        self._recent_title = heading("Recent workspaces")
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        right.addWidget(heading("Examples"))
+        self._recent_title, self._recent = heading("Recent workspaces"), vbox(spacing=8)
         names = sorted(example_names(), key=lambda name: (name != FIRST, name))
-        for name in names:
-            right.addWidget(self._example(name))
-        right.addSpacing(16)
-        right.addWidget(self._recent_title)
-        right.addLayout(self._recent)
-        right.addStretch(1)
+        examples = vbox(heading("Examples"), *map(self._example, names), spacing=8)
+        recent = vbox(self._recent_title, self._recent, 1, spacing=8)
+        right = vbox(examples, (recent, 1), spacing=24)
         content = QWidget()
-        layout = QHBoxLayout(content)
-        layout.setContentsMargins(32, 32, 32, 32)
-        layout.setSpacing(32)
-        layout.addWidget(self._drop_area(), 11)
-        layout.addLayout(right, 9)
+        hbox((self._drop_area(), 11), (right, 9), parent=content, spacing=32, margins=32)
         self.setWidget(content)
         theme.changed.connect(self._show_icon)
         self._show_icon()
@@ -84,30 +65,24 @@ class StartView(QScrollArea):
         frame = QFrame()
         frame.setProperty("card", True)
         self._picture = QLabel()
-        title = QLabel("Drop a domain, problems and a policy here")
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
-        text = QLabel(
+        title = paragraph("Drop a domain, problems and a policy here", "title")
+        text = paragraph(
             "Drop files or folders. Plumbline recognizes them by their contents: PDDL domains and "
             "problems, tasks from the Fast Downward translator, policies (.pt, .policy, .ckpt), "
             "Python plug-ins, and the pools, bugs files and policy caches of other tools."
         )
-        text.setProperty("role", "muted")
-        text.setWordWrap(True)
         self.files = button(
             "Open files…", "start-files", clicked=self.files_requested, primary=True
         )
         self.folder = button("Open folder…", "start-folder", clicked=self.folder_requested)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.files)
-        buttons.addWidget(self.folder)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(frame)
-        layout.setContentsMargins(48, 32, 48, 32)
-        layout.setSpacing(12)
-        layout.addStretch(2)
-        layout.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignHCenter)
+        buttons = hbox(1, self.files, self.folder, 1)
+        layout = vbox(
+            2,
+            (self._picture, 0, Qt.AlignmentFlag.AlignHCenter),
+            parent=frame,
+            spacing=12,
+            margins=(48, 32, 48, 32),
+        )
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             layout.addWidget(label)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,7 +32,9 @@ from app.models.training import (
 )
 from app.services.context import Context
 from app.widgets.builders import action, button, describe, heading
+from app.widgets.fields import show_value
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, vbox
 from app.widgets.table_view import TableView
 from engine.records.training import TrainingPlan
 
@@ -111,7 +112,7 @@ class TrainingForm(QWidget):
         self._name_domain()
         self.teacher.setCurrentIndex(list(TEACHERS).index(plan.teacher))
         for name, box in self.numbers.items():
-            box.setValue(getattr(plan, name))
+            show_value(box, getattr(plan, name))
         self.learning_rate.setValue(plan.learning_rate)
         self.folder.setText(plan.folder)
         self.changed.emit()
@@ -244,31 +245,27 @@ class TrainingForm(QWidget):
         self.folder.textChanged.connect(self.changed)
         browse = self._button("open", "", "Choose a folder…")
         browse.clicked.connect(self._choose_folder)
-        where = QHBoxLayout()
-        where.addWidget(self.folder, 1)
-        where.addWidget(browse)
+        where = hbox((self.folder, 1), browse)
         form.addRow("Folder", where)
         self.add_button.clicked.connect(self._choose_problems)
         self.generate_button.clicked.connect(self.generate)
-        row = QHBoxLayout()
-        row.addWidget(heading("Problems", PROBLEMS_TIP), 1)
-        row.addWidget(self.generate_button)
-        row.addWidget(self.add_button)
+        row = hbox((heading("Problems", PROBLEMS_TIP), 1), self.generate_button, self.add_button)
         uses = QHBoxLayout()
         for use in self.uses:
             name = f"training-use-{use.data() or 'none'}"
             tip = f"{use.text()} ({use.shortcut().toString()})"
             text, title = use.iconText(), use.text()
             uses.addWidget(button(text, name, tip, clicked=use.trigger, accessible=title))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(heading("Domain", "The domain of the project"))
-        layout.addWidget(self.domain)
-        layout.addLayout(row)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(uses)
-        layout.addLayout(form)
+        vbox(
+            heading("Domain", "The domain of the project"),
+            self.domain,
+            row,
+            (self.table, 1),
+            uses,
+            form,
+            parent=self,
+            spacing=8,
+        )
 
     def _button(self, icon: str, text: str, tip: str) -> QPushButton:
         title = text.rstrip("…") or tip.rstrip("…")

@@ -10,12 +10,10 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,10 +23,10 @@ from app.models.training import EPOCH_COLUMNS, with_epoch
 from app.services.context import Context
 from app.services.jobs import Failure, Job, JobProgress
 from app.views.train.form import TrainingForm
-from app.widgets.builders import action, button, heading
-from app.widgets.divisions import remember_division
+from app.widgets.builders import action, button, describe, heading
 from app.widgets.empty_state import EmptyState
 from app.widgets.labels import ElidedLabel
+from app.widgets.layouts import hbox, pane, remember_division, vbox, vsplit
 from app.widgets.page import Page
 from app.widgets.progress import show_running
 from app.widgets.table_view import TableView
@@ -137,6 +135,7 @@ class TrainPage(Page):
         self._job.stopped.connect(self._on_stopped)
         self._job.ended.connect(self._on_ended)
         self._show_training()
+        self._show_earlier()
         self._update()
 
     @Slot(list)
@@ -328,54 +327,33 @@ class TrainPage(Page):
             "(pco-p, pco-e)"
         )
         self.bar.setVisible(self._job is not None)
+        self.earlier.setEnabled(self._job is None)  # what it reports belongs to the one shown
 
     def _build(self) -> None:
-        self.earlier.setObjectName("training-earlier")
-        self.earlier.setAccessibleName("Trainings of this workspace")
-        self.earlier.setToolTip("Choose an earlier training of this workspace to see or resume it")
+        describe(
+            self.earlier,
+            "training-earlier",
+            "Trainings of this workspace",
+            "Choose an earlier training of this workspace to see or resume it",
+        )
         self.bar.setObjectName("training-progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
         left = QWidget()
         left.setFixedWidth(FORM_WIDTH)
-        buttons = QHBoxLayout()
-        for item in (self.run_button, self.resume_button, self.stop_button):
-            buttons.addWidget(item)
-        side = QVBoxLayout(left)
-        side.setContentsMargins(0, 0, 0, 0)
-        side.addWidget(self.earlier)
-        side.addWidget(self.form, 1)
-        side.addLayout(buttons)
-        uses = QHBoxLayout()
-        uses.addWidget(heading("Checkpoints", CHECKPOINTS_TIP), 1)
-        uses.addWidget(self.use_button)
-        uses.addWidget(self.portfolio_button)
-        below = QWidget()
-        bottom = QVBoxLayout(below)
-        bottom.setContentsMargins(0, 0, 0, 0)
-        bottom.addLayout(uses)
-        bottom.addWidget(self.table, 1)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self._plot_place)
-        split.addWidget(below)
-        split.setSizes([320, 320])
-        split.setHandleWidth(9)
-        split.setChildrenCollapsible(False)
+        buttons = hbox(self.run_button, self.resume_button, self.stop_button)
+        vbox(self.earlier, (self.form, 1), buttons, parent=left)
+        uses = hbox(
+            (heading("Checkpoints", CHECKPOINTS_TIP), 1), self.use_button, self.portfolio_button
+        )
+        below = pane(uses, (self.table, 1))
+        split = vsplit(self._plot_place, below, sizes=(320, 320), handle=9)
         remember_division(split, "training-plots", self.context.settings)
-        shown = QWidget()
-        right = QVBoxLayout(shown)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.addWidget(self.state)
-        right.addWidget(self.bar)
-        right.addWidget(split, 1)
+        shown = pane(self.state, self.bar, (split, 1))
         self._stack.addWidget(EmptyState(self.context.theme, "train", "Train a policy", WHAT_IT_IS))
         self._stack.addWidget(shown)
         self._stack.addWidget(self._without_domain())
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(16)
-        layout.addWidget(left)
-        layout.addWidget(self._stack, 1)
+        hbox(left, (self._stack, 1), parent=self, spacing=16, margins=16)
 
     def _without_domain(self) -> EmptyState:
         return EmptyState(

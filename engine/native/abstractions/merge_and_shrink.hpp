@@ -87,7 +87,8 @@ class MergeAndShrink {
     }
   }
 
-  // How many states two factors may keep so that their product has at most so many: as balanced as possible.
+  // How many states two factors may keep so that their product stays within the limit: as balanced as
+  // possible.
   static std::pair<std::int64_t, std::int64_t> sizes(std::int64_t first, std::int64_t second,
                                                      std::int64_t most) {
     if (first * second <= most) return {first, second};

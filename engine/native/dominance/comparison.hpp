@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -53,13 +54,15 @@ class DominanceComparison {
   void lower(std::int32_t state, Cost bound) {
     const auto found = rows_.find(state);
     if (found == rows_.end() || bound >= bounds_[found->second]) return;
+    const std::size_t block = found->second / PairValues::kBlock;
+    const bool was_highest = bounds_[found->second] == ranges_[block].highest;
     bounds_[found->second] = bound;
-    Cost& lowest = ranges_[found->second / PairValues::kBlock].lowest;
-    lowest = std::min(lowest, bound);
+    ranges_[block].lowest = std::min(ranges_[block].lowest, bound);
+    if (was_highest) ranges_[block].highest = *std::ranges::max_element(bounds_of(block));
     if (found->second < n_known_) note(found->second);
   }
 
-  // Goes on until something follows for the bounds of states: `use(state, gain)` for each of these. The
+  // Continues until something follows for the bounds of states: `use(state, gain)` for each of these. The
   // number of the state that it follows from, or -1 if nothing follows any more.
   template <class Use>
   std::int32_t step(Use&& use) {
@@ -92,11 +95,12 @@ class DominanceComparison {
     for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
       const Cost lowest = ranges_[first / PairValues::kBlock].lowest;
       if (lowest == kInfinity || lowest - pairs_.most() >= best.bound) continue;
-      pairs_.values(first / PairValues::kBlock, gains);
+      const std::int64_t useless = best.bound == kInfinity ? DominanceTables::kNothing : lowest - best.bound;
+      if (!pairs_.values(first / PairValues::kBlock, useless, gains)) continue;
       const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
       for (std::size_t k = 0; k < n; ++k) {
         const Cost bound = bounds_[first + k];
-        // D says nothing of what nobody can solve: docs/theory/pitfalls.md, P13
+        // D says nothing about unsolvable states: docs/theory/pitfalls.md, P13
         if (gains[k] == DominanceTables::kNothing || bound == kInfinity) continue;
         if (bound - gains[k] < best.bound) best = {states_[first + k], gains[k], bound - gains[k]};
       }
@@ -105,6 +109,11 @@ class DominanceComparison {
   }
 
  private:
+  std::span<const Cost> bounds_of(std::size_t block) const {
+    const std::size_t first = block * PairValues::kBlock;
+    return {bounds_.data() + first, std::min(PairValues::kBlock, size() - first)};
+  }
+
   // Those that are known longest tell first.
   void note(std::size_t row) {
     if (bounds_[row] < told_[row]) news_.push(row);
@@ -118,8 +127,10 @@ class DominanceComparison {
     bool is_news = false;
     PairValues::Block gains;
     for (std::size_t first = 0; first < n_known_; first += PairValues::kBlock) {
-      if (bound - pairs_.most() >= ranges_[first / PairValues::kBlock].highest) continue;
-      pairs_.values(first / PairValues::kBlock, gains);
+      const Cost highest = ranges_[first / PairValues::kBlock].highest;
+      if (bound - pairs_.most() >= highest) continue;
+      const std::int64_t useless = highest == kInfinity ? DominanceTables::kNothing : bound - highest;
+      if (!pairs_.values(first / PairValues::kBlock, useless, gains)) continue;
       const std::size_t n = std::min(PairValues::kBlock, n_known_ - first);
       for (std::size_t k = 0; k < n; ++k) {
         if (gains[k] == DominanceTables::kNothing || bound - gains[k] >= bounds_[first + k]) continue;
@@ -133,7 +144,7 @@ class DominanceComparison {
 
   struct Range {
     Cost lowest;
-    Cost highest;  // when the states of the block came
+    Cost highest;
   };
 
   const DominanceTables& tables_;

@@ -1,8 +1,8 @@
 // A pool of states and the random walks that find them. See docs/theory/fuzzing.md, "Random walks".
 //
-// Walks without a bias are made here as a whole; whoever has a bias asks for the candidates of each step and
-// offers states itself. Either way it is known at once when walks can find no other state: all that can be
-// reached from entries were offered. What was found to be so stays so, because the pool only grows.
+// Walks without a bias are made here as a whole; a caller with a bias asks for the candidates of each step
+// and offers states itself. Either way it is known at once when walks can find no other state: all that can
+// be reached from entries were offered. What was found to be so stays so, because the pool only grows.
 //
 // Limits are looked at after something was done, so that every call gets on, however little time it has.
 #pragma once
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,7 +18,7 @@
 #include "core/state_store.hpp"
 #include "fuzzing/novelty_filter.hpp"
 #include "fuzzing/python_random.hpp"
-#include "heuristics/heuristic_kernels.hpp"
+#include "fuzzing/relaxed_goal.hpp"
 #include "search/search.hpp"
 
 namespace plumbline {
@@ -47,14 +46,15 @@ class RandomWalks {
   };
 
   // The store must outlive this object; `novelty` 0: no filter.
-  RandomWalks(StateStore& store, std::unique_ptr<Evaluator> hmax, const PythonRandom& random,
-              std::int64_t size, std::int64_t walk_length, std::int32_t novelty)
+  RandomWalks(StateStore& store, const PythonRandom& random, std::int64_t size, std::int64_t walk_length,
+              std::int32_t novelty)
       : store_(store),
-        hmax_(std::move(hmax)),
+        relaxed_goal_(store.task()),
         random_(random),
         size_(static_cast<std::size_t>(size)),
         walk_length_(static_cast<std::size_t>(walk_length)),
-        values_(store.task().domain_sizes.size()) {
+        values_(store.task().domain_sizes.size()),
+        before_(values_.size()) {
     if (novelty > 0) filter_.emplace(store.task(), novelty);
   }
 
@@ -96,17 +96,20 @@ class RandomWalks {
     applicable_.resize(static_cast<std::size_t>(begin[1]));
     store_.applicable(1, &state, applicable_.data());
     candidates_.clear();
+    const bool is_entered = status(state).verdict == kMayEnter;
+    if (is_entered) store_.values(1, &state, before_.data());
     for (const std::int32_t op : applicable_) {
       std::int32_t successor = -1;
       store_.apply(1, &state, &op, &successor);
-      if (may_enter(successor, monitor)) candidates_.push_back({op, successor});
+      if (may_enter(successor, is_entered ? before_.data() : nullptr, monitor))
+        candidates_.push_back({op, successor});
     }
     return candidates_;
   }
 
   const std::vector<Candidate>& counted() const { return candidates_; }
 
-  // Walks until there are so many entries or walks, or no other states.
+  // Walks until the given number of entries or walks is reached, or there are no other states.
   void grow(std::size_t n_entries, std::int64_t n_walks, Monitor& monitor) {
     while (!entries_.empty() && entries_.size() < std::min(n_entries, size_)) {
       if (!walk_) {
@@ -152,7 +155,7 @@ class RandomWalks {
     std::size_t left;  // steps
   };
 
-  // All states within so many steps of this one have to be known.
+  // All states within this many steps of this one have to be known.
   struct Open {
     std::int32_t state;
     std::size_t steps;
@@ -192,7 +195,8 @@ class RandomWalks {
     monitor.check();
   }
 
-  bool may_enter(std::int32_t state, Monitor& monitor) {
+  // `before` is a state that may be entered, or null.
+  bool may_enter(std::int32_t state, const std::int32_t* before, Monitor& monitor) {
     if (const Verdict known = status(state).verdict; known != kUndecided) return known == kMayEnter;
     std::uint8_t is_goal = 0;
     store_.is_goal(1, &state, &is_goal);
@@ -201,7 +205,7 @@ class RandomWalks {
     bool may = is_goal == 0 && begin[1] > 0;
     if (may) {
       store_.values(1, &state, values_.data());
-      may = hmax_->evaluate(values_.data()) != kInfinity;
+      may = relaxed_goal_.is_reachable(values_.data(), before);
     }
     status(state).verdict = may ? kMayEnter : kMustNotEnter;
     monitor.check();
@@ -219,7 +223,7 @@ class RandomWalks {
   }
 
   StateStore& store_;
-  std::unique_ptr<Evaluator> hmax_;
+  RelaxedGoal relaxed_goal_;
   PythonRandom random_;
   std::size_t size_;
   std::size_t walk_length_;
@@ -228,7 +232,7 @@ class RandomWalks {
   std::vector<std::int32_t> operators_;  // of the walks of all entries
   Statistics statistics_;
   std::vector<Status> status_;  // by state
-  std::optional<Walk> walk_;    // the one that goes on
+  std::optional<Walk> walk_;    // the unfinished one
   std::vector<std::int32_t> path_;
   std::vector<Open> open_;
   std::size_t first_open_ = 0;
@@ -238,6 +242,7 @@ class RandomWalks {
   std::vector<Candidate> candidates_;
   std::vector<std::int32_t> applicable_;
   std::vector<std::int32_t> values_;
+  std::vector<std::int32_t> before_;
 };
 
 }  // namespace plumbline

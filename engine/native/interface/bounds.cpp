@@ -97,7 +97,7 @@ PLUMBLINE_API Status plumbline_bounds_add_morph(Bounds* bounds, std::int32_t sta
   });
 }
 
-// The states whose bounds fell since this was asked last. If there is room for so many only, `count` receives
+// The states whose bounds fell since the last call. If there is not enough room, `count` receives
 // how many there are and they are not forgotten.
 PLUMBLINE_API Status plumbline_bounds_changed(Bounds* bounds, std::int64_t room, std::int32_t* states,
                                               std::int64_t* count) {

@@ -10,8 +10,6 @@
 #include "core/state_store.hpp"
 #include "fuzzing/python_random.hpp"
 #include "fuzzing/random_walks.hpp"
-#include "heuristics/heuristic_kernels.hpp"
-#include "heuristics/hmax.hpp"
 #include "interface/checked_input.hpp"
 #include "interface/guarded.hpp"
 #include "search/search.hpp"
@@ -26,9 +24,8 @@ PLUMBLINE_API Status plumbline_walks_create(StateStore* states, const std::int64
     constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
     const std::int64_t used = random[PythonRandom::kWords];
     if (size < 0 || walk_length < 1 || walk_length > kLongest || novelty < 0 || used < 0) return false;
-    *result = std::make_unique<RandomWalks>(*states, std::make_unique<EvaluatorOf<HMax>>(states->task()),
-                                            PythonRandom(random, static_cast<std::size_t>(used)), size,
-                                            walk_length, novelty)
+    *result = std::make_unique<RandomWalks>(*states, PythonRandom(random, static_cast<std::size_t>(used)),
+                                            size, walk_length, novelty)
                   .release();
     return true;
   });
@@ -50,7 +47,8 @@ PLUMBLINE_API Status plumbline_walks_offer(RandomWalks* walks, std::int32_t stat
   });
 }
 
-// Walks until there are so many entries or walks (-1: any number), no other states, or a limit is reached.
+// Walks until the given number of entries or walks (-1: no limit) or a limit is reached, or no other state is
+// left.
 PLUMBLINE_API Status plumbline_walks_grow(RandomWalks* walks, std::int64_t n_entries, std::int64_t n_walks,
                                           const Limits* limits, Progress* progress, Outcome* outcome) {
   return guarded([&] {

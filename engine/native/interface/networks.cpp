@@ -11,39 +11,50 @@
 #include "networks/elu.hpp"
 #include "policies/network_policy.hpp"
 
-// The baseline of x86-64 has vectors of four floats; the loader takes the widest that the machine has. All
-// give the same bits, since no sum is taken apart and nothing is fused (-ffp-contract=off).
-// Clang's way of asking the machine cannot be linked into a shared library everywhere (ziglang).
-#if defined(PLUMBLINE_ONE_TARGET)  // a benchmark compares machines
-#define PLUMBLINE_WIDEST_VECTORS
-#elif defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
-#define PLUMBLINE_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PLUMBLINE_WIDEST_VECTORS
-#endif
-
 using namespace plumbline;
 
 namespace plumbline {
 
-constexpr std::size_t kUsualParts = 4;  // published networks have 16 hidden units
+constexpr std::size_t kUsualHidden = 16;  // of published networks
 
-PLUMBLINE_WIDEST_VECTORS void evaluate_usual(const ActionSchemaNetwork& network, const std::int32_t* values,
-                                             bool all, ActionSchemaNetwork::Scratch& scratch) {
-  network.evaluate<kUsualParts>(values, all, scratch);
+// The baseline of x86-64 has vectors of four floats; the loader takes the widest that the machine has. All
+// give the same bits, since no sum is taken apart and nothing is fused (-ffp-contract=off).
+// Clang's way of asking the machine cannot be linked into a shared library everywhere (ziglang).
+#if defined(PLUMBLINE_WIDTH)  // a benchmark compares machines
+constexpr std::size_t kBaseWidth = PLUMBLINE_WIDTH;
+#define PLUMBLINE_TARGET(name)
+#elif defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+constexpr std::size_t kBaseWidth = kLanes;
+#define PLUMBLINE_TARGET(name) __attribute__((target(name)))
+
+PLUMBLINE_TARGET("avx512f")
+void evaluate_usual(const ActionSchemaNetwork& network, const std::int32_t* values, bool all,
+                    ActionSchemaNetwork::Scratch& scratch) {
+  network.evaluate<16, kUsualHidden>(values, all, scratch);
 }
 
-PLUMBLINE_WIDEST_VECTORS void evaluate_any(const ActionSchemaNetwork& network, const std::int32_t* values,
-                                           bool all, ActionSchemaNetwork::Scratch& scratch) {
-  network.evaluate<0>(values, all, scratch);
+PLUMBLINE_TARGET("avx2")
+void evaluate_usual(const ActionSchemaNetwork& network, const std::int32_t* values, bool all,
+                    ActionSchemaNetwork::Scratch& scratch) {
+  network.evaluate<8, kUsualHidden>(values, all, scratch);
+}
+#else
+constexpr std::size_t kBaseWidth = kLanes;
+#define PLUMBLINE_TARGET(name)
+#endif
+
+PLUMBLINE_TARGET("default")
+void evaluate_usual(const ActionSchemaNetwork& network, const std::int32_t* values, bool all,
+                    ActionSchemaNetwork::Scratch& scratch) {
+  network.evaluate<kBaseWidth, kUsualHidden>(values, all, scratch);
 }
 
 void evaluate(const ActionSchemaNetwork& network, const std::int32_t* values, bool all,
               ActionSchemaNetwork::Scratch& scratch) {
-  if (network.parts() == kUsualParts) {
+  if (network.hidden() == kUsualHidden) {
     evaluate_usual(network, values, all, scratch);
   } else {
-    evaluate_any(network, values, all, scratch);
+    network.evaluate<kLanes, 0>(values, all, scratch);
   }
 }
 
@@ -93,10 +104,10 @@ bool well_formed(const NetworkWiring& wiring, std::size_t n_rows, std::size_t n_
     return f.variable >= -1 && f.variable < wiring.n_variables;
   });
   return has_variables && wiring.hidden > 0 && wiring.hidden <= ActionSchemaNetwork::kMaxHidden &&
-         wiring.hidden % kLanes == 0 && wiring.layers > 0 && block_facts == n_facts &&
-         pools + 1 == wiring.pools.begin.size() && in_range(wiring.required.entries, n_facts) &&
-         in_range(wiring.forbidden.entries, n_facts) && in_range(wiring.sources.entries, n_facts + 1) &&
-         in_range(wiring.products.entries, products) &&
+         static_cast<std::size_t>(wiring.hidden) % kLanes == 0 && wiring.layers > 0 &&
+         block_facts == n_facts && pools + 1 == wiring.pools.begin.size() &&
+         in_range(wiring.required.entries, n_facts) && in_range(wiring.forbidden.entries, n_facts) &&
+         in_range(wiring.sources.entries, n_facts + 1) && in_range(wiring.products.entries, products) &&
          in_range(wiring.pools.entries, wiring.n_operators()) &&
          in_range(wiring.schema, static_cast<std::size_t>(wiring.n_schemas)) &&
          selects_rows(wiring, n_rows) && ActionSchemaNetwork::n_weights(wiring) == n_weights;
@@ -169,12 +180,14 @@ PLUMBLINE_API Status plumbline_asnets_logits(const ActionSchemaNetwork* network,
 // In place, n a multiple of kLanes.
 PLUMBLINE_API Status plumbline_elu(std::int64_t n, float* numbers) {
   return guarded([&] {
-    for (std::int64_t i = 0; i < n; i += kLanes) {
-      Lanes lanes;
-      std::memcpy(&lanes, numbers + i, sizeof(Lanes));
-      lanes = elu(lanes);
-      std::memcpy(numbers + i, &lanes, sizeof(Lanes));
+    Vectors<kLanes>::Floats lanes;
+    constexpr auto kStep = static_cast<std::int64_t>(kLanes);
+    if (n % kStep != 0) return false;
+    for (std::int64_t i = 0; i < n; i += kStep) {
+      std::memcpy(&lanes, numbers + i, sizeof(lanes));
+      lanes = elu<kLanes>(lanes);
+      std::memcpy(numbers + i, &lanes, sizeof(lanes));
     }
-    return n % kLanes == 0;
+    return true;
   });
 }

@@ -100,7 +100,7 @@ PLUMBLINE_API Status plumbline_lookahead_begin(Lookahead* lookahead, std::int32_
   return guarded([&] { return lookahead->begin(start); });
 }
 
-// Searches on until so many states are visited; `n_visited` receives how many there are.
+// Continues until the given number of states is visited; `n_visited` receives how many there are.
 PLUMBLINE_API Status plumbline_lookahead_resume(Lookahead* lookahead, std::int64_t size,
                                                 std::int64_t* n_visited) {
   return guarded([&] {
@@ -190,9 +190,11 @@ PLUMBLINE_API Status plumbline_first_steps_way(const FirstSteps* steps, std::int
   });
 }
 
-PLUMBLINE_API Status plumbline_screen_create(Runs* runs, KernelPolicy* policy, LookaheadScreen** result) {
+// Both must outlive the result.
+PLUMBLINE_API Status plumbline_screen_create(const CompiledTask* task, KernelPolicy* policy,
+                                             LookaheadScreen** result) {
   return guarded([&] {
-    *result = std::make_unique<LookaheadScreen>(runs->graph, *policy).release();
+    *result = std::make_unique<LookaheadScreen>(*task, *policy).release();
     return true;
   });
 }
@@ -201,18 +203,10 @@ PLUMBLINE_API void plumbline_screen_destroy(LookaheadScreen* screen) {
   std::unique_ptr<LookaheadScreen>{screen}.reset();
 }
 
-// A question about a state of another table of the same task.
+// A question about a state of a table of the same task.
 PLUMBLINE_API Status plumbline_screen_begin(LookaheadScreen* screen, StateStore* states, std::int32_t state,
                                             std::int32_t depth, std::int64_t limit) {
-  return guarded([&] {
-    StateStore& own = screen->graph().store();
-    if (&states->task() != &own.task() || depth < 1) return false;
-    std::vector<std::int32_t> values(own.task().domain_sizes.size());
-    std::int32_t start = -1;
-    if (!states->values(1, &state, values.data()) || !own.add(1, values.data(), &start)) return false;
-    screen->begin(start, depth, limit);
-    return true;
-  });
+  return guarded([&] { return depth >= 1 && screen->begin(*states, state, depth, limit); });
 }
 
 // `answer` receives what is known of the last question, and how often the policy was asked since the
@@ -221,7 +215,7 @@ PLUMBLINE_API Status plumbline_screen_resume(LookaheadScreen* screen, std::int64
                                              std::int64_t* answer) {
   return guarded([&] {
     answer[0] = static_cast<std::int64_t>(screen->resume(max_steps, Slice(seconds)));
-    answer[1] = screen->graph().asked();
+    answer[1] = screen->asked();
     return true;
   });
 }

@@ -79,9 +79,9 @@ PLUMBLINE_API Status plumbline_runs_create(StateStore* states, Runs** result) {
 
 PLUMBLINE_API void plumbline_runs_destroy(Runs* runs) { std::unique_ptr<Runs>{runs}.reset(); }
 
-// Runs from all starts together, or goes on with the last ones. Without a policy (null), answers are told.
-// `counts` receives whether all are over, how many answers are missing, and, since the beginning, how often
-// policies of the kernels were asked and how many answers were not applicable.
+// Runs from all starts together, or continues the last ones. Without a policy (null), the caller provides the
+// answers. `counts` receives whether all are over, how many answers are missing, and, since the beginning,
+// how often policies of the kernels were asked and how many answers were not applicable.
 PLUMBLINE_API Status plumbline_runs_run(Runs* runs, KernelPolicy* policy, std::int64_t n,
                                         const std::int32_t* starts, std::int32_t continues,
                                         std::int64_t limit, double seconds, std::int64_t* counts) {
@@ -95,8 +95,8 @@ PLUMBLINE_API Status plumbline_runs_run(Runs* runs, KernelPolicy* policy, std::i
   });
 }
 
-// Goes on with bounded runs, one row each: how far they are, what they answer, and whether they have ended.
-// The others have made so many steps, lack an answer, or had no time.
+// Continues bounded runs, one row each: how far they are, what they answer, and whether they have ended.
+// The others have made the given number of steps, lack an answer, or had no time.
 PLUMBLINE_API Status plumbline_runs_bounded(Runs* runs, KernelPolicy* policy, std::int64_t n,
                                             std::int32_t* states, const std::int64_t* bounds,
                                             std::int64_t* spent, std::int64_t* steps, std::int64_t* answers,

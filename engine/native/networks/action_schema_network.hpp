@@ -63,25 +63,46 @@ struct NetworkWiring {
   std::size_t n_chunks() const { return base.size() / std::max<std::size_t>(1, n_operators()); }
 };
 
+// Floats that begin where a line of the memory does, so that vectors of any width are read at once.
+class AlignedFloats {
+ public:
+  explicit AlignedFloats(std::size_t size) : lines_((size + kLine - 1) / kLine) {}
+  explicit AlignedFloats(const std::vector<float>& numbers) : AlignedFloats(numbers.size()) {
+    std::ranges::copy(numbers, data());
+  }
+
+  float* data() { return lines_.empty() ? nullptr : lines_.front().numbers; }
+  const float* data() const { return lines_.empty() ? nullptr : lines_.front().numbers; }
+
+ private:
+  static constexpr std::size_t kLine = 16;
+  struct alignas(kLine * sizeof(float)) Line {
+    float numbers[kLine];
+  };
+  std::vector<Line> lines_;
+};
+
 // Weights in the order in which they are read. For each layer: by block the matrix of the pools (inputs by
 // outputs), that of the fact itself (not in the first layer) and the bias; then by block and slot the matrix
 // of a fact in an operator; then by schema the matrix of the operator itself; then by schema the bias. The
-// number of hidden units is a multiple of kLanes; whoever has others adds units whose weights are zero.
+// number of hidden units is a multiple of kLanes; for other numbers, add units whose weights are zero.
 class ActionSchemaNetwork {
  public:
   static constexpr std::int32_t kMaxHidden = 4096;
 
   // `table` has rows of hidden units; where an operator selects just one, its activation is made here.
-  ActionSchemaNetwork(NetworkWiring wiring, const std::vector<float>& table, std::vector<float> weights)
-      : wiring_(std::move(wiring)), table_(table.size() / kLanes), weights_(std::move(weights)) {
-    std::memcpy(table_.data(), table.data(), table_.size() * sizeof(Lanes));
+  ActionSchemaNetwork(NetworkWiring wiring, const std::vector<float>& table,
+                      const std::vector<float>& weights)
+      : wiring_(std::move(wiring)), table_(table), weights_(weights) {
     if (wiring_.n_chunks() != 1) return;
-    for (Lanes& lanes : table_) lanes = elu(lanes);
+    for (std::size_t i = 0; i < table.size(); i += kLanes) {
+      store<kLanes>(elu<kLanes>(load<kLanes>(table_.data() + i)), table_.data() + i);
+    }
   }
 
   std::size_t n_operators() const { return wiring_.n_operators(); }
   std::int32_t n_variables() const { return wiring_.n_variables; }
-  std::size_t parts() const { return static_cast<std::size_t>(wiring_.hidden / kLanes); }
+  std::size_t hidden() const { return static_cast<std::size_t>(wiring_.hidden); }
 
   // What one evaluation works on.
   struct Scratch {
@@ -89,36 +110,37 @@ class ActionSchemaNetwork {
         : holds(network.wiring_.facts.size() + 1),
           applicable(network.n_operators()),
           logits(network.n_operators()),
-          sum(network.parts()),
-          largest(network.parts()),
-          actions(network.n_operators() * network.parts()),
-          facts(network.wiring_.facts.size() * network.parts()),
-          products(network.n_products() * network.parts()),
+          sum(network.hidden()),
+          largest(network.hidden()),
+          actions(network.n_operators() * network.hidden()),
+          facts(network.wiring_.facts.size() * network.hidden()),
+          products(network.n_products() * network.hidden()),
           scores(network.n_products()) {}
 
     std::vector<std::uint8_t> holds;  // by fact, and last for the operator that is looked at
     std::vector<std::uint8_t> applicable;
     std::vector<float> logits;
-    std::vector<Lanes> sum;
-    std::vector<Lanes> largest;
-    std::vector<Lanes> actions;
-    std::vector<Lanes> facts;
-    std::vector<Lanes> products;
+    AlignedFloats sum;
+    AlignedFloats largest;
+    AlignedFloats actions;
+    AlignedFloats facts;
+    AlignedFloats products;
     std::vector<float> scores;  // products of the last layer
   };
 
-  // Fills `applicable` and the logits of applicable operators, or of all. kParts: as a constant, or 0.
-  template <std::size_t kParts>
+  // Fills `applicable` and the logits of applicable operators, or of all. kWidth units are computed together,
+  // which divides the number of hidden units; kHidden is this number as a constant, or 0.
+  template <std::size_t kWidth, std::size_t kHidden>
   [[gnu::always_inline]] void evaluate(const std::int32_t* values, bool all, Scratch& scratch) const {
     look(values, scratch);
-    first_layer<kParts>(scratch);
+    first_layer<kWidth, kHidden>(scratch);
     const float* weights = weights_.data();
     for (std::int32_t layer = 0; layer < wiring_.layers; ++layer) {
-      weights = proposition_layer<kParts>(layer > 0, weights, scratch);
+      weights = proposition_layer<kWidth, kHidden>(layer > 0, weights, scratch);
       if (layer + 1 < wiring_.layers) {
-        weights = action_layer<kParts>(weights, scratch);
+        weights = action_layer<kWidth, kHidden>(weights, scratch);
       } else {
-        last_layer<kParts>(weights, all, scratch);
+        last_layer<kHidden>(weights, all, scratch);
       }
     }
   }
@@ -169,49 +191,71 @@ class ActionSchemaNetwork {
     return static_cast<std::size_t>(block.facts) + static_cast<std::size_t>(block.has_missing);
   }
 
-  template <std::size_t kParts>
-  std::size_t parts() const {
-    return kParts > 0 ? kParts : parts();
+  template <std::size_t kWidth>
+  using Floats = typename Vectors<kWidth>::Floats;
+
+  template <std::size_t kWidth>
+  [[gnu::always_inline]] static Floats<kWidth> load(const float* numbers) {
+    Floats<kWidth> vector;
+    std::memcpy(&vector, numbers, sizeof(vector));
+    return vector;
   }
 
-  [[gnu::always_inline]] static Lanes load(const float* numbers) {
-    Lanes lanes;
-    std::memcpy(&lanes, numbers, sizeof(Lanes));
-    return lanes;
+  template <std::size_t kWidth>
+  [[gnu::always_inline]] static void store(Floats<kWidth> vector, float* numbers) {
+    std::memcpy(numbers, &vector, sizeof(vector));
   }
 
-  // sum += vector times matrix, input by input. With a constant number of parts the sum stays in registers.
-  template <std::size_t kParts>
-  [[gnu::always_inline]] void multiply(const Lanes* vector, const float* matrix, Lanes* sum) const {
-    const std::size_t n = parts<kParts>();
-    if constexpr (kParts > 0) {
-      Lanes held[kParts];
-      for (std::size_t part = 0; part < kParts; ++part) held[part] = sum[part];
-      add_products<kParts>(n, vector, matrix, held);
-      for (std::size_t part = 0; part < kParts; ++part) sum[part] = held[part];
+  template <std::size_t kHidden>
+  std::size_t hidden() const {
+    return kHidden > 0 ? kHidden : hidden();
+  }
+
+  // sum += vector times matrix, input by input. With a constant number of units the sum stays in registers.
+  template <std::size_t kWidth, std::size_t kHidden>
+  [[gnu::always_inline]] void multiply(const float* vector, const float* matrix, float* sum) const {
+    if constexpr (kHidden > 0) {
+      constexpr std::size_t kParts = kHidden / kWidth;
+      Floats<kWidth> held[kParts];
+      for (std::size_t part = 0; part < kParts; ++part) held[part] = load<kWidth>(sum + part * kWidth);
+      for (std::size_t input = 0; input < kHidden; ++input) {
+        const Floats<kWidth> factor = Floats<kWidth>{} + vector[input];
+        for (std::size_t part = 0; part < kParts; ++part, matrix += kWidth) {
+          held[part] += factor * load<kWidth>(matrix);
+        }
+      }
+      for (std::size_t part = 0; part < kParts; ++part) store<kWidth>(held[part], sum + part * kWidth);
     } else {
-      add_products<0>(n, vector, matrix, sum);
-    }
-  }
-
-  template <std::size_t kParts>
-  [[gnu::always_inline]] static void add_products(std::size_t n, const Lanes* vector, const float* matrix,
-                                                  Lanes* sum) {
-    const auto* inputs = reinterpret_cast<const float*>(vector);
-    for (std::size_t input = 0; input < n * kLanes; ++input) {
-      const Lanes factor = Lanes{} + inputs[input];
-      for (std::size_t part = 0; part < (kParts > 0 ? kParts : n); ++part, matrix += kLanes) {
-        sum[part] += factor * load(matrix);
+      for (std::size_t input = 0; input < hidden(); ++input) {
+        const Floats<kWidth> factor = Floats<kWidth>{} + vector[input];
+        for (std::size_t i = 0; i < hidden(); i += kWidth, matrix += kWidth) {
+          store<kWidth>(load<kWidth>(sum + i) + factor * load<kWidth>(matrix), sum + i);
+        }
       }
     }
   }
 
+  template <std::size_t kWidth, std::size_t kHidden>
+  [[gnu::always_inline]] void add(const float* vector, float* sum) const {
+    for (std::size_t i = 0; i < hidden<kHidden>(); i += kWidth) {
+      store<kWidth>(load<kWidth>(sum + i) + load<kWidth>(vector + i), sum + i);
+    }
+  }
+
+  template <std::size_t kWidth, std::size_t kHidden>
+  [[gnu::always_inline]] void activate(const float* sum, float* vector) const {
+    for (std::size_t i = 0; i < hidden<kHidden>(); i += kWidth) {
+      store<kWidth>(elu<kWidth>(load<kWidth>(sum + i)), vector + i);
+    }
+  }
+
   // One number instead of a vector: lane by lane first, then the lanes in their order.
-  template <std::size_t kParts>
-  [[gnu::always_inline]] float dot(const Lanes* vector, const float* column) const {
-    Lanes sum{};
-    for (std::size_t part = 0; part < parts<kParts>(); ++part)
-      sum += vector[part] * load(column + part * kLanes);
+  template <std::size_t kHidden>
+  [[gnu::always_inline]] float dot(const float* vector, const float* column) const {
+    Floats<kLanes> sum{};
+    for (std::size_t i = 0; i < hidden<kHidden>(); i += kLanes) {
+      sum += load<kLanes>(vector + i) * load<kLanes>(column + i);
+    }
     return ((sum[0] + sum[1]) + sum[2]) + sum[3];
   }
 
@@ -232,21 +276,22 @@ class ActionSchemaNetwork {
     }
   }
 
-  template <std::size_t kParts>
+  template <std::size_t kWidth, std::size_t kHidden>
   [[gnu::always_inline]] void first_layer(Scratch& scratch) const {
-    const std::size_t n = parts<kParts>();
+    const std::size_t width = hidden<kHidden>();
     const std::size_t chunks = wiring_.n_chunks();
     for (std::size_t op = 0; op < n_operators(); ++op) {
       scratch.holds.back() = scratch.applicable[op];
-      Lanes* vector = scratch.actions.data() + op * n;
+      float* vector = scratch.actions.data() + op * width;
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const Lanes* row = table_.data() + selected(chunk * n_operators() + op, scratch) * n;
-        for (std::size_t part = 0; part < n; ++part) {
-          vector[part] = chunk == 0 ? row[part] : vector[part] + row[part];
+        const float* row = table_.data() + selected(chunk * n_operators() + op, scratch) * width;
+        if (chunk == 0) {
+          std::copy_n(row, width, vector);
+        } else {
+          add<kWidth, kHidden>(row, vector);
         }
       }
-      if (chunks == 1) continue;
-      for (std::size_t part = 0; part < n; ++part) vector[part] = elu(vector[part]);
+      if (chunks > 1) activate<kWidth, kHidden>(vector, vector);
     }
   }
 
@@ -262,105 +307,103 @@ class ActionSchemaNetwork {
   }
 
   // Where the next weights are; so with every layer.
-  template <std::size_t kParts>
+  template <std::size_t kWidth, std::size_t kHidden>
   [[gnu::always_inline]] const float* proposition_layer(bool has_skip, const float* weights,
                                                         Scratch& scratch) const {
-    const std::size_t n = parts<kParts>();
-    const std::size_t width = n * kLanes;
-    Lanes* sum = scratch.sum.data();
-    Lanes* largest = scratch.largest.data();
-    Lanes* vector = scratch.facts.data();
+    const std::size_t width = hidden<kHidden>();
+    float* sum = scratch.sum.data();
+    float* largest = scratch.largest.data();
+    float* vector = scratch.facts.data();
     std::size_t pool = 0;
     for (const FactBlock& block : wiring_.blocks) {
       const auto slots = static_cast<std::size_t>(block.slots);
       const float* skip = weights + slots * width * width;
       const float* bias = skip + (has_skip ? width * width : 0);
-      for (std::int32_t i = 0; i < block.facts; ++i, vector += n) {
-        for (std::size_t part = 0; part < n; ++part) sum[part] = load(bias + part * kLanes);
+      for (std::int32_t i = 0; i < block.facts; ++i, vector += width) {
+        std::copy_n(bias, width, sum);
         for (std::size_t slot = 0; slot < slots; ++slot, ++pool) {
-          maximum<kParts>(wiring_.pools[pool], scratch.actions.data(), largest);
-          multiply<kParts>(largest, weights + slot * width * width, sum);
+          maximum<kWidth, kHidden>(wiring_.pools[pool], scratch.actions.data(), largest);
+          multiply<kWidth, kHidden>(largest, weights + slot * width * width, sum);
         }
-        if (has_skip) multiply<kParts>(vector, skip, sum);
-        for (std::size_t part = 0; part < n; ++part) vector[part] = elu(sum[part]);
+        if (has_skip) multiply<kWidth, kHidden>(vector, skip, sum);
+        activate<kWidth, kHidden>(sum, vector);
       }
       weights = bias + width;
     }
     return weights;
   }
 
-  template <std::size_t kParts>
-  [[gnu::always_inline]] void maximum(std::span<const std::int32_t> members, const Lanes* actions,
-                                      Lanes* result) const {
-    const std::size_t n = parts<kParts>();
+  template <std::size_t kWidth, std::size_t kHidden>
+  [[gnu::always_inline]] void maximum(std::span<const std::int32_t> members, const float* actions,
+                                      float* result) const {
+    const std::size_t width = hidden<kHidden>();
     if (members.empty()) {
-      std::fill_n(result, n, Lanes{} + kEmptyPool);
+      std::fill_n(result, width, kEmptyPool);
       return;
     }
-    std::copy_n(actions + static_cast<std::size_t>(members[0]) * n, n, result);
+    std::copy_n(actions + static_cast<std::size_t>(members[0]) * width, width, result);
     for (const std::int32_t member : members.subspan(1)) {
-      const Lanes* other = actions + static_cast<std::size_t>(member) * n;
-      for (std::size_t part = 0; part < n; ++part) {
-        result[part] = other[part] > result[part] ? other[part] : result[part];
+      const float* vector = actions + static_cast<std::size_t>(member) * width;
+      for (std::size_t i = 0; i < width; i += kWidth) {
+        const Floats<kWidth> other = load<kWidth>(vector + i);
+        const Floats<kWidth> largest = load<kWidth>(result + i);
+        store<kWidth>(other > largest ? other : largest, result + i);
       }
     }
   }
 
   // Calls `use(vector, matrix)` for every row of the products, in their order; returns the next weights.
-  template <std::size_t kParts, class Use>
+  template <std::size_t kHidden, class Use>
   [[gnu::always_inline]] const float* for_each_product(const float* weights, std::size_t outputs,
                                                        Scratch& scratch, Use&& use) const {
-    const std::size_t n = parts<kParts>();
-    Lanes* missing = scratch.largest.data();
-    std::fill_n(missing, n, Lanes{} + kEmptyPool);
-    const Lanes* first = scratch.facts.data();
+    const std::size_t width = hidden<kHidden>();
+    float* missing = scratch.largest.data();
+    std::fill_n(missing, width, kEmptyPool);
+    const float* first = scratch.facts.data();
     for (const FactBlock& block : wiring_.blocks) {
       const auto facts = static_cast<std::size_t>(block.facts);
-      for (std::int32_t slot = 0; slot < block.slots; ++slot, weights += n * kLanes * outputs) {
+      for (std::int32_t slot = 0; slot < block.slots; ++slot, weights += width * outputs) {
         for (std::size_t row = 0; row < rows_of(block); ++row) {
-          use(row == facts ? missing : first + row * n, weights);
+          use(row == facts ? missing : first + row * width, weights);
         }
       }
-      first += facts * n;
+      first += facts * width;
     }
     return weights;
   }
 
-  template <std::size_t kParts>
+  template <std::size_t kWidth, std::size_t kHidden>
   [[gnu::always_inline]] const float* action_layer(const float* weights, Scratch& scratch) const {
-    const std::size_t n = parts<kParts>();
-    const std::size_t width = n * kLanes;
-    Lanes* product = scratch.products.data();
-    weights =
-        for_each_product<kParts>(weights, width, scratch, [&](const Lanes* vector, const float* matrix) {
-          std::fill_n(product, n, Lanes{});
-          multiply<kParts>(vector, matrix, product);
-          product += n;
-        });
+    const std::size_t width = hidden<kHidden>();
+    float* product = scratch.products.data();
+    const auto multiply_row = [&](const float* vector, const float* matrix) __attribute__((always_inline)) {
+      std::fill_n(product, width, 0.0F);
+      multiply<kWidth, kHidden>(vector, matrix, product);
+      product += width;
+    };
+    weights = for_each_product<kHidden>(weights, width, scratch, multiply_row);
     const float* biases = weights + static_cast<std::size_t>(wiring_.n_schemas) * width * width;
-    Lanes* sum = scratch.sum.data();
+    float* sum = scratch.sum.data();
     for (std::size_t op = 0; op < n_operators(); ++op) {
       const auto schema = static_cast<std::size_t>(wiring_.schema[op]);
-      for (std::size_t part = 0; part < n; ++part) sum[part] = load(biases + schema * width + part * kLanes);
+      std::copy_n(biases + schema * width, width, sum);
       for (const std::int32_t row : wiring_.products[op]) {
-        const Lanes* added = scratch.products.data() + static_cast<std::size_t>(row) * n;
-        for (std::size_t part = 0; part < n; ++part) sum[part] += added[part];
+        add<kWidth, kHidden>(scratch.products.data() + static_cast<std::size_t>(row) * width, sum);
       }
-      Lanes* vector = scratch.actions.data() + op * n;
-      multiply<kParts>(vector, weights + schema * width * width, sum);
-      for (std::size_t part = 0; part < n; ++part) vector[part] = elu(sum[part]);
+      float* vector = scratch.actions.data() + op * width;
+      multiply<kWidth, kHidden>(vector, weights + schema * width * width, sum);
+      activate<kWidth, kHidden>(sum, vector);
     }
     return biases + static_cast<std::size_t>(wiring_.n_schemas) * width;
   }
 
-  template <std::size_t kParts>
+  template <std::size_t kHidden>
   [[gnu::always_inline]] void last_layer(const float* weights, bool all, Scratch& scratch) const {
-    const std::size_t n = parts<kParts>();
-    const std::size_t width = n * kLanes;
+    const std::size_t width = hidden<kHidden>();
     float* score = scratch.scores.data();
-    weights = for_each_product<kParts>(weights, 1, scratch, [&](const Lanes* vector, const float* column) {
-      *score++ = dot<kParts>(vector, column);
-    });
+    const auto score_row = [&](const float* vector, const float* column)
+                               __attribute__((always_inline)) { *score++ = dot<kHidden>(vector, column); };
+    weights = for_each_product<kHidden>(weights, 1, scratch, score_row);
     const float* biases = weights + static_cast<std::size_t>(wiring_.n_schemas) * width;
     for (std::size_t op = 0; op < n_operators(); ++op) {
       if (!all && scratch.applicable[op] == 0) continue;
@@ -368,13 +411,13 @@ class ActionSchemaNetwork {
       float sum = biases[schema];
       for (const std::int32_t row : wiring_.products[op])
         sum += scratch.scores[static_cast<std::size_t>(row)];
-      scratch.logits[op] = sum + dot<kParts>(scratch.actions.data() + op * n, weights + schema * width);
+      scratch.logits[op] = sum + dot<kHidden>(scratch.actions.data() + op * width, weights + schema * width);
     }
   }
 
   NetworkWiring wiring_;
-  std::vector<Lanes> table_;
-  std::vector<float> weights_;
+  AlignedFloats table_;
+  AlignedFloats weights_;
 };
 
 }  // namespace plumbline

@@ -37,7 +37,7 @@ class BoundMaintenance {
     return true;
   }
 
-  // Lets all states know of bounds that fell, whoever lowered them.
+  // Lets all states know of bounds that fell for any reason.
   void spread() {
     while (true) {
       for (const std::int32_t state : fallen_->states()) comparison_.lower(state, bounds_.u(state));

@@ -19,7 +19,7 @@
 
 namespace plumbline {
 
-// The states whose bounds fell since somebody looked, in the order of their first fall.
+// The states whose bounds fell since the last look, in the order of their first fall.
 class Fallen {
  public:
   void add(std::int32_t state) {
@@ -79,7 +79,7 @@ class Bounds {
   }
   Fallen& changed() { return changed_; }
 
-  // A list of its own of states whose bounds fall, for as long as somebody holds it.
+  // A list of its own of states whose bounds fall, for as long as it is held.
   std::shared_ptr<Fallen> watch() {
     auto fallen = std::make_shared<Fallen>();
     watches_.push_back(fallen);
@@ -110,7 +110,7 @@ class Bounds {
     return true;
   }
 
-  // D(source, state) = gain, so u(state) <= u(source) - gain. It says nothing about states nobody can solve:
+  // D(source, state) = gain, so u(state) <= u(source) - gain. It says nothing about unsolvable states:
   // docs/theory/pitfalls.md, P13.
   void add_morph(std::int32_t state, std::int32_t source, std::int64_t gain, std::int32_t origin) {
     grow();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/quotient.hpp"
 #include "core/state_store.hpp"
 #include "core/task.hpp"
 #include "heuristics/heuristic_kernels.hpp"
@@ -15,21 +16,29 @@
 
 namespace plumbline {
 
-// Goes to the successor with the smallest value, of equals by the operator with the lowest number.
+// Goes to the successor with the smallest value, of equals by the operator with the lowest number. Values
+// must not depend on idle variables, as none of a heuristic that looks for ways to the goal does.
 class GreedyPolicy final : public KernelPolicy {
  public:
   // Both must outlive this object.
-  GreedyPolicy(const CompiledTask& task, Evaluator& value) : task_(task), value_(value) { forget(); }
+  GreedyPolicy(const CompiledTask& task, Evaluator& value)
+      : quotient_(task), value_(value), values_(task.task.domain_sizes.size()) {
+    forget();
+  }
 
   std::int32_t decide(const std::int32_t* values) override {
     if (store_->size() >= kMostStates) forget();
+    std::copy_n(values, values_.size(), values_.begin());
+    quotient_.project(values_.data());
     std::int32_t state = -1;
-    store_->add(1, values, &state);
+    store_->add(1, values_.data(), &state);
     const auto place = static_cast<std::size_t>(state);
     if (place >= decided_.size()) decided_.resize(std::max(place + 1, 2 * decided_.size()), kUndecided);
     if (decided_[place] == kUndecided) decided_[place] = choose(state);
     return decided_[place];
   }
+
+  bool overlooks_idle_variables() const override { return true; }
 
  private:
   static constexpr std::int64_t kMostStates = 1 << 22;
@@ -56,10 +65,9 @@ class GreedyPolicy final : public KernelPolicy {
   }
 
   void forget() {
-    store_ = std::make_unique<StateStore>(task_);
+    store_ = std::make_unique<StateStore>(quotient_.compiled());
     known_.clear();
     decided_.clear();
-    values_.resize(task_.task.domain_sizes.size());
   }
 
   // Most successors of a state are successors of the next one, too.
@@ -73,7 +81,7 @@ class GreedyPolicy final : public KernelPolicy {
     return known_[place];
   }
 
-  const CompiledTask& task_;
+  Quotient quotient_;
   Evaluator& value_;
   std::unique_ptr<StateStore> store_;
   std::vector<Cost> known_;            // by state

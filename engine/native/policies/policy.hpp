@@ -15,6 +15,8 @@ class KernelPolicy {
   virtual ~KernelPolicy() = default;
   // An operator, kNoAction or kNoOperation. `values` has one value per variable of the task.
   virtual std::int32_t decide(const std::int32_t* values) = 0;
+  // Whether decisions are the same in states that differ in idle variables only (core/quotient.hpp).
+  virtual bool overlooks_idle_variables() const { return false; }
 };
 
 }  // namespace plumbline

@@ -4,7 +4,7 @@
 // See docs/theory/definitions.md, "Policies and runs".
 //
 // Decisions come from a policy of the kernels, or are told: a policy outside is asked by Python about many
-// states at once. What is told counts as soon as a run needs it, and not before.
+// states at once. A provided answer counts as soon as a run needs it, and not before.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +108,7 @@ class RunGraph {
     node(state).reason = EndReason::kPolicyError;
   }
 
-  // Decides in an open state; false if nobody has an answer.
+  // Decides in an open state; false if no answer is known.
   bool decide(std::int32_t state, KernelPolicy* policy) {
     std::int32_t answer = node(state).told;
     if (answer == kUntold) {
@@ -146,12 +146,12 @@ class RunGraph {
   struct LockStep {
     std::vector<std::int32_t> active;    // starts without a result
     std::vector<std::int32_t> frontier;  // where they stand, each state once
-    std::size_t decided = 0;             // so many of the frontier
+    std::size_t decided = 0;             // states of the frontier with a decision
     std::int64_t steps = 0;              // decisions along each run that were not known before
   };
 
-  // Goes on until every run has a result or the limit of steps (-1: none). False if the slice is over, or if
-  // answers are missing, which `missing` receives; it then goes on when it is called again.
+  // Continues until every run has a result or the limit of steps (-1: none). False if the slice is over, or
+  // if answers are missing, which `missing` receives; the next call continues.
   bool run(LockStep& runs, std::int64_t limit, KernelPolicy* policy, const Slice& slice,
            std::vector<std::int32_t>& missing) {
     missing.clear();
@@ -176,7 +176,7 @@ class RunGraph {
     }
   }
 
-  // Goes on with a bounded run. It ends with an answer, where it cannot get below its bound, where the policy
+  // Continues a bounded run. It ends with an answer, where it cannot get below its bound, where the policy
   // fails, and in a state whose known bound (by state) is already good enough.
   void run_bounded(Bounded& run, std::int64_t max_steps, std::span<const Cost> known, KernelPolicy* policy,
                    const Slice& slice) {
@@ -202,7 +202,7 @@ class RunGraph {
   }
 
   // The states that the policy will be asked about by runs from these, as far as one can tell without asking.
-  // Told answers are followed but not entered. Goes on from states that were missing if it `continues`.
+  // Provided answers are followed but not entered. Continues from states that were missing if it `continues`.
   void look_ahead(std::span<const std::int32_t> states, bool continues, std::vector<std::int32_t>& missing) {
     if (!continues) ++round_;
     missing.clear();

@@ -55,7 +55,7 @@ class PlanNeighborhood {
     n_plan_states_ = table_.size();
   }
 
-  // Expands until so many states are expanded in total, all states of the plan at least.
+  // Expands up to the given number of states in total, but at least all states of the plan.
   void extend(std::int64_t n_expanded) {
     const auto wanted = std::max(n_expanded, static_cast<std::int64_t>(n_plan_states_));
     while (!is_exhausted() && static_cast<std::int64_t>(edge_ends_.size()) < wanted) {

@@ -42,7 +42,7 @@ class Lookahead {
     return true;
   }
 
-  // Visits until there are so many in all; fewer if there are no more states.
+  // Visits states until their total reaches the given number, or no more are left.
   void resume(std::int64_t size) {
     while (!open_.empty() && static_cast<std::int64_t>(visits_.size()) < size) {
       std::pop_heap(open_.begin(), open_.end(), is_later);

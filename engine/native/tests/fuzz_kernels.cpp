@@ -517,9 +517,11 @@ void use_runs(Bytes& bytes, const CompiledTask& task, StateStore* states, const 
   plumbline_runs_destroy(copy);
   plumbline_states_destroy(others);
   if (LookaheadScreen* screen = nullptr; policy != nullptr) {
-    CHECK(plumbline_screen_create(runs, policy, &screen) == Status::kDone);
+    CHECK(plumbline_screen_create(&task, policy, &screen) == Status::kDone);
     const std::int64_t below = bytes.below(4) == 0 ? kInfinity : bytes.byte();
-    if (plumbline_screen_begin(screen, states, bytes.wild(9), bytes.wild(3), below) == Status::kDone) {
+    const std::int32_t state = bytes.wild(9);
+    const std::int32_t depth = bytes.wild(3);
+    if (plumbline_screen_begin(screen, states, state, depth, below) == Status::kDone && depth < 4) {
       CHECK(plumbline_screen_resume(screen, bytes.byte(), 1e6, counts) == Status::kDone);
     }
     plumbline_screen_destroy(screen);

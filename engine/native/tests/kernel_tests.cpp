@@ -173,6 +173,21 @@ void check_actions(const CompiledTask& compiled, const State& start, StateStore&
   }
 }
 
+// The relaxed goal can be reached exactly where h_max is finite, whichever state is known to reach it.
+void check_relaxed_goal(const CompiledTask& compiled, StateStore& store) {
+  RelaxedGoal goal(compiled.task);
+  HMax hmax(compiled.task);
+  State values(compiled.task.domain_sizes.size());
+  std::optional<State> before;
+  for (std::int32_t id = 0; id < store.size(); ++id) {
+    CHECK(store.values(1, &id, values.data()));
+    const bool is_reachable = hmax(values.data()) != kInfinity;
+    CHECK(goal.is_reachable(values.data()) == is_reachable);
+    CHECK(goal.is_reachable(values.data(), before ? before->data() : nullptr) == is_reachable);
+    if (is_reachable) before = values;
+  }
+}
+
 // Walks find exactly the states that they may enter, and know when there are no others.
 void check_walks(Random& random, const CompiledTask& compiled, const State& start) {
   StateStore store(compiled);
@@ -180,8 +195,7 @@ void check_walks(Random& random, const CompiledTask& compiled, const State& star
   CHECK(store.add(1, start.data(), &init));
   std::vector<std::int64_t> words(PythonRandom::kWords);
   for (std::int64_t& word : words) word = random.below(1 << 30);
-  RandomWalks walks(store, std::make_unique<EvaluatorOf<HMax>>(compiled.task),
-                    PythonRandom(words.data(), PythonRandom::kWords), 100, 3, random.below(3));
+  RandomWalks walks(store, PythonRandom(words.data(), PythonRandom::kWords), 100, 3, random.below(3));
   Progress progress{};
   Monitor monitor(kNoLimits, &progress);
   walks.offer(init, -1, {});
@@ -245,6 +259,7 @@ void check_task(Random& random, std::int32_t n_fillers) {
   const std::vector<Cost> costs = store.optimal_costs(compiled.task.goal, monitor);
   check_states(compiled, store);
   check_searches(compiled, start, costs[0]);
+  check_relaxed_goal(compiled, store);
   check_walks(random, compiled, start);
   check_bounds(random, compiled, start, costs[0]);
   check_actions(compiled, start, store, costs);

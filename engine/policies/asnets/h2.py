@@ -76,9 +76,10 @@ class _PairTable:
             before = self.pairs.copy()
             for start in range(0, len(candidates), CHUNK):
                 chunk = candidates[start : start + CHUNK]
-                chunk = chunk[self._applicable(chunk)]
-                reached[chunk] = True
-                self._apply(chunk)
+                partners = self._partners(chunk)
+                applicable = self._applicable(chunk, partners)
+                reached[chunk[applicable]] = True
+                self._apply(chunk[applicable], partners[applicable])
             self._mirror(before)
             dirty = np.any(self.pairs != before, axis=1)
         return reached
@@ -98,16 +99,16 @@ class _PairTable:
             partners &= self.pairs[precondition[:, column]]
         return partners
 
-    def _applicable(self, chunk: Ints) -> Mask:
+    def _applicable(self, chunk: Ints, partners: Words) -> Mask:
         """All pairs of the precondition are reached: it is part of its own partners."""
         needed = self._bits(self.operators.precondition[chunk])
-        return np.asarray(np.all(needed & ~self._partners(chunk) == 0, axis=1))
+        return np.asarray(np.all(needed & ~partners == 0, axis=1))
 
-    def _apply(self, chunk: Ints) -> None:
+    def _apply(self, chunk: Ints, partners: Words) -> None:
         operators = self.operators
         added = self._bits(operators.add[chunk])
         gone = self._bits(operators.delete[chunk])
-        together = (self._partners(chunk) & ~gone) | added
+        together = (partners & ~gone) | added
         facts = operators.add[chunk]
         rows, columns = np.nonzero(facts >= 0)
         target = facts[rows, columns]
@@ -122,7 +123,7 @@ class _PairTable:
         """Pairs have no order: (f, a) is reached with (a, f), which is new since `before`."""
         changed = np.flatnonzero(np.any(self.pairs[:-1] != before[:-1], axis=1))
         new = _unpack(self.pairs[changed] & ~before[changed], self.size)
-        row, fact = np.nonzero(new)
+        row, fact = np.divmod(np.flatnonzero(new), self.size)  # faster than in two dimensions
         self.mirrored[fact, changed[row]] = True
         affected = np.flatnonzero(new.any(axis=0))
         self.pairs[affected] |= _pack(self.mirrored[affected], self.pairs.shape[1])

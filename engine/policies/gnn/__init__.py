@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.policies.kinds import PolicyKind, PolicySource
 from engine.policies.policy import Policy
-from engine.policies.torch_file import ZIP_START, prepare_torch
+from engine.policies.torch_file import ZIP_START
 
 
 def _recognizes(source: PolicySource) -> bool:
@@ -12,7 +12,6 @@ def _recognizes(source: PolicySource) -> bool:
 
 
 def _open(source: PolicySource, seed: int) -> Policy:
-    prepare_torch()
     from engine.policies.gnn.policy import GnnPolicy
 
     return GnnPolicy.from_checkpoint(source.path, source.checkpoint, seed)

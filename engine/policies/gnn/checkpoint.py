@@ -13,22 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from engine.errors import Location, PolicyError
 
 GOAL_SUFFIX = "_goal"
+
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Mlp:
     """Linear, ReLU, linear; weights transposed, ready to be multiplied from the right."""
 
-    weight1: Tensor
-    bias1: Tensor
-    weight2: Tensor
-    bias2: Tensor
+    weight1: Floats
+    bias1: Floats
+    weight2: Floats
+    bias2: Floats
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ def read_gnn_checkpoint(path: Path, contents: Mapping[str, Any]) -> GnnCheckpoin
         raise _refused(path, "the checkpoint has predicates of unusable arity")
     if not (0 < hidden <= 4096 and 0 < iterations <= 1000):
         raise _refused(path, "the checkpoint has unusable sizes")
+    if not all(isinstance(name, str) for name in weights):
+        raise _refused(path, "the checkpoint has weights without a name")
     reader = _Weights(path, dict(weights))
     reader.refuse_variants(settings, hidden)
     prefix = "model.relation_network"
@@ -150,20 +153,20 @@ class _Weights:
     def mlp(self, prefix: str, sizes: list[int]) -> Mlp:
         first, second = f"{prefix}.0", f"{prefix}.2"
         return Mlp(
-            self._take(f"{first}.weight", (sizes[1], sizes[0])).t().contiguous(),
+            self._take(f"{first}.weight", (sizes[1], sizes[0])).T.copy(),
             self._take(f"{first}.bias", (sizes[1],)),
-            self._take(f"{second}.weight", (sizes[2], sizes[1])).t().contiguous(),
+            self._take(f"{second}.weight", (sizes[2], sizes[1])).T.copy(),
             self._take(f"{second}.bias", (sizes[2],)),
         )
 
-    def _take(self, name: str, shape: tuple[int, ...]) -> Tensor:
+    def _take(self, name: str, shape: tuple[int, ...]) -> Floats:
         values = self.entries.get(name)
         if not isinstance(values, np.ndarray) or values.shape != shape:
             raise _refused(self.path, f"the weights '{name}' are missing or have a wrong size")
         if values.dtype.kind != "f" or not np.isfinite(values).all():
             raise _refused(self.path, f"the weights '{name}' contain values that are not numbers")
         self.taken.add(name)
-        return torch.from_numpy(values).float()
+        return values.astype(np.float32)
 
     def refuse_leftovers(self) -> None:
         for name in self.entries:

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
-from torch.nn import functional
+import numpy as np
+from numpy.typing import NDArray
 
-from engine.policies.gnn.checkpoint import GnnCheckpoint, Head, Mlp
+from engine.policies.gnn.checkpoint import Floats, GnnCheckpoint, Head, Mlp
 
 SHARPNESS = 8.0
-FLOOR = 1e-16
-UNSOLVABLE_PENALTY = 100000.0
+FLOOR = np.float32(1e-16)
+UNSOLVABLE_PENALTY = np.float32(100000.0)
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class GraphBatch:
     """States in groups; node `state * objects + object`, states of a group lie together."""
 
     objects: int
-    group_of_state: Tensor
+    group_of_state: Ints
     groups: int
-    atoms: list[tuple[int, Tensor]]  # relation, nodes (atoms, arity)
+    atoms: list[tuple[int, Ints]]  # relation, nodes (atoms, arity)
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class _Relation:
 
     mlp: Mlp
     messages: slice
-    arguments: Tensor
-    objects: Tensor | None
+    arguments: Ints  # (atoms, arity)
+    objects: Ints | None
 
 
 @dataclass(frozen=True)
@@ -52,50 +53,51 @@ class _Flow:
     """Where the messages of a batch come from and go to; the same in every iteration."""
 
     relations: list[_Relation]
-    group_of_node: Tensor
-    group_of_message: Tensor
-    order: Tensor  # message rows sorted by the node they reach
-    starts: Tensor  # the first of them per node
+    group_of_node: Ints
+    group_of_message: Ints
+    blocks: Ints  # the first message of each block of messages of one group
+    receivers: Ints  # nodes, those with the most messages first
+    rounds: list[Ints]  # the first message of each receiver, the second of those that have one, ...
 
 
 class GnnNetwork:
     """`noise` has one row per object: the second half of its first features."""
 
-    def __init__(self, checkpoint: GnnCheckpoint, noise: Tensor) -> None:
+    def __init__(self, checkpoint: GnnCheckpoint, noise: Floats) -> None:
         self._iterations, self._hidden = checkpoint.iterations, checkpoint.hidden
         self._value, self._solvable = checkpoint.value, checkpoint.solvable
         # Messages are multiplied by the sharpness and divided by it again. It is a power of two,
         # so weights that already contain it give the same bits.
+        sharp = np.float32(SHARPNESS)
         self._relations = [
-            mlp and replace(mlp, weight2=mlp.weight2 * SHARPNESS, bias2=mlp.bias2 * SHARPNESS)
+            mlp and replace(mlp, weight2=mlp.weight2 * sharp, bias2=mlp.bias2 * sharp)
             for mlp in checkpoint.relations
         ]
-        weight = checkpoint.update.weight1.clone()
-        weight[: self._hidden] /= SHARPNESS
+        weight = checkpoint.update.weight1.copy()
+        weight[: self._hidden] /= sharp
         self._update = replace(checkpoint.update, weight1=weight)
-        self._first = torch.zeros((len(noise), self._hidden))
+        self._first = np.zeros((len(noise), self._hidden), np.float32)
         self._first[:, self._hidden - noise.shape[1] :] = noise
 
-    @torch.inference_mode()
-    def evaluate(self, batch: GraphBatch) -> Tensor:
+    @np.errstate(all="ignore")  # a score that is no number decides nothing
+    def evaluate(self, batch: GraphBatch) -> Floats:
         """The score of each state: its value, with a penalty if it is judged unsolvable."""
         states = len(batch.group_of_state)
         flow = self._flow(batch)
-        inputs = torch.empty((states * batch.objects, 2 * self._hidden))
+        inputs = np.empty((states * batch.objects, 2 * self._hidden), np.float32)
         pooled, nodes = inputs[:, : self._hidden], inputs[:, self._hidden :]
-        nodes.view(states, batch.objects, -1).copy_(self._first)
-        messages = torch.empty((len(flow.group_of_message), self._hidden))
+        nodes[:] = np.tile(self._first, (states, 1))
+        messages = np.empty((len(flow.group_of_message), self._hidden), np.float32)
         for _ in range(self._iterations):
             for relation in flow.relations:
                 _send(relation, nodes, messages)
             _smooth_maximum(messages, flow, batch.groups, pooled)
-            hidden = torch.addmm(self._update.bias1, inputs, self._update.weight1).relu_()
-            torch.addmm(self._update.bias2, hidden, self._update.weight2, out=nodes)
-        value = _read_out(self._value, nodes, states).abs()
+            _apply(self._update, inputs, nodes)
+        value = np.abs(_read_out(self._value, nodes, states))
         if self._solvable is None:
             return value
-        solvable = torch.sigmoid(_read_out(self._solvable, nodes, states)).round()
-        return value + UNSOLVABLE_PENALTY * (1.0 - solvable)
+        is_unsolvable = ~(_read_out(self._solvable, nodes, states) > 0)
+        return value + UNSOLVABLE_PENALTY * is_unsolvable
 
     def _flow(self, batch: GraphBatch) -> _Flow:
         relations = []
@@ -103,58 +105,88 @@ class GnnNetwork:
         for index, nodes in batch.atoms:
             mlp = self._relations[index]
             assert mlp is not None
-            relations.append(_relation(mlp, nodes, slice(first, first + nodes.numel())))
-            first += nodes.numel()
-        targets = [nodes.reshape(-1) for _, nodes in batch.atoms]
-        target = torch.cat([*targets, torch.empty(0, dtype=torch.int64)])
-        group_of_node = batch.group_of_state.repeat_interleave(batch.objects)
-        order = torch.argsort(target, stable=True)
-        counts = torch.bincount(target, minlength=len(group_of_node))
-        starts = torch.cumsum(counts, 0) - counts
-        return _Flow(relations, group_of_node, group_of_node[target], order, starts)
+            relations.append(_relation(mlp, nodes, slice(first, first + nodes.size)))
+            first += nodes.size
+        target = np.concatenate(
+            [np.empty(0, np.int64), *(nodes.ravel() for _, nodes in batch.atoms)]
+        )
+        group_of_node = np.repeat(batch.group_of_state, batch.objects)
+        group_of_message = group_of_node[target]
+        blocks = np.flatnonzero(np.diff(group_of_message, prepend=-1))
+        order = np.argsort(target, kind="stable")
+        nodes, starts, counts = np.unique(target[order], return_index=True, return_counts=True)
+        most_first = np.argsort(-counts, kind="stable")
+        starts, counts = starts[most_first], counts[most_first]
+        rounds = [
+            order[starts[: np.count_nonzero(counts > number)] + number]
+            for number in range(counts.max(initial=0))
+        ]
+        return _Flow(relations, group_of_node, group_of_message, blocks, nodes[most_first], rounds)
 
 
-def _relation(mlp: Mlp, nodes: Tensor, messages: slice) -> _Relation:
+def _relation(mlp: Mlp, nodes: Ints, messages: slice) -> _Relation:
     atoms, arity = nodes.shape
-    objects, places = torch.unique(nodes, return_inverse=True)
+    objects, places = np.unique(nodes, return_inverse=True)
     if arity == 1 or atoms <= len(objects):
-        return _Relation(mlp, messages, nodes.reshape(-1), None)
+        return _Relation(mlp, messages, nodes, None)
     # Side by side the blocks of the arguments; the bias is added with the first.
-    blocks = mlp.weight1.view(arity, -1, mlp.weight1.shape[1]).transpose(0, 1).flatten(1)
-    bias = functional.pad(mlp.bias1, (0, blocks.shape[1] - len(mlp.bias1)))
+    width = mlp.weight1.shape[1]
+    blocks = np.hstack(np.split(mlp.weight1, arity))
+    bias = np.append(mlp.bias1, np.zeros((arity - 1) * width, np.float32))
     split = replace(mlp, weight1=blocks, bias1=bias)
-    return _Relation(split, messages, places * arity + torch.arange(arity), objects)
+    return _Relation(
+        split, messages, places.reshape(nodes.shape) * arity + np.arange(arity), objects
+    )
 
 
-def _send(relation: _Relation, nodes: Tensor, messages: Tensor) -> None:
+def _send(relation: _Relation, nodes: Floats, messages: Floats) -> None:
     """One row per atom and argument: what the atom tells the object."""
     mlp = relation.mlp
-    out = messages[relation.messages].view(-1, mlp.weight2.shape[1])
+    out = messages[relation.messages].reshape(-1, mlp.weight2.shape[1])
     if relation.objects is None:
-        inputs = nodes.index_select(0, relation.arguments).view(len(out), -1)
-        hidden = torch.addmm(mlp.bias1, inputs, mlp.weight1)
+        hidden = nodes[relation.arguments].reshape(len(out), -1) @ mlp.weight1
+        hidden += mlp.bias1
     else:
-        inputs = nodes.index_select(0, relation.objects)
-        terms = torch.addmm(mlp.bias1, inputs, mlp.weight1).view(-1, mlp.weight2.shape[0])
-        hidden = functional.embedding_bag(relation.arguments, terms, mode="sum")
-    torch.addmm(mlp.bias2, hidden.relu_(), mlp.weight2, out=out)
+        terms = nodes[relation.objects] @ mlp.weight1
+        terms += mlp.bias1
+        terms = terms.reshape(-1, mlp.weight2.shape[0])
+        first, *others = relation.arguments.T
+        hidden = terms[first]
+        for argument in others:
+            hidden += terms[argument]
+    np.maximum(hidden, 0, out=hidden)
+    np.matmul(hidden, mlp.weight2, out=out)
+    out += mlp.bias2
 
 
-def _smooth_maximum(messages: Tensor, flow: _Flow, groups: int, out: Tensor) -> None:
+def _smooth_maximum(messages: Floats, flow: _Flow, groups: int, out: Floats) -> None:
     """Messages and result are multiplied by the sharpness; the messages are overwritten."""
-    lowest = torch.full((groups,), -torch.inf)
-    largest = lowest.scatter_reduce(0, flow.group_of_message, messages.amax(dim=1), "amax")
-    largest = torch.where(torch.isfinite(largest), largest, 0.0).unsqueeze(1)  # no atoms at all
-    weights = messages.sub_(largest[flow.group_of_message]).exp_()
-    sums = functional.embedding_bag(flow.order, weights, flow.starts, mode="sum")
-    torch.add(sums.add_(FLOOR).log_(), largest[flow.group_of_node], out=out)
+    largest = np.full(groups, -np.inf, np.float32)
+    sums = np.zeros(out.shape, np.float32)
+    if flow.rounds:
+        of_block = np.maximum.reduceat(messages.ravel(), flow.blocks * messages.shape[1])
+        np.maximum.at(largest, flow.group_of_message[flow.blocks], of_block)
+        messages -= largest[flow.group_of_message, None]
+        np.exp(messages, out=messages)
+        first, *others = flow.rounds
+        received = messages.take(first, axis=0)
+        for more in others:
+            received[: len(more)] += messages.take(more, axis=0)
+        sums[flow.receivers] = received
+    largest[np.isinf(largest)] = 0.0  # no atoms at all
+    sums += FLOOR
+    np.add(np.log(sums, out=sums), largest[flow.group_of_node, None], out=out)
 
 
-def _apply(mlp: Mlp, inputs: Tensor) -> Tensor:
-    hidden = torch.addmm(mlp.bias1, inputs, mlp.weight1).relu_()
-    return torch.addmm(mlp.bias2, hidden, mlp.weight2)
+def _apply(mlp: Mlp, inputs: Floats, out: Floats | None = None) -> Floats:
+    hidden = inputs @ mlp.weight1
+    hidden += mlp.bias1
+    np.maximum(hidden, 0, out=hidden)
+    result: Floats = np.matmul(hidden, mlp.weight2, out=out)
+    result += mlp.bias2
+    return result
 
 
-def _read_out(head: Head, nodes: Tensor, states: int) -> Tensor:
-    summed = _apply(head.pre, nodes).view(states, -1, nodes.shape[1]).sum(dim=1)
-    return _apply(head.post, summed).squeeze(1)
+def _read_out(head: Head, nodes: Floats, states: int) -> Floats:
+    summed = _apply(head.pre, nodes).reshape(states, -1, nodes.shape[1]).sum(axis=1)
+    return _apply(head.post, summed)[:, 0]

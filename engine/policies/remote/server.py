@@ -21,12 +21,7 @@ from numpy.typing import NDArray
 
 from engine.errors import PlumblineError, PolicyError, UsageError
 from engine.native.library import Int32Array
-from engine.policies.policy import (
-    BoundPolicy,
-    Probabilistic,
-    bound_policy,
-    notes_of,
-)
+from engine.policies.policy import BoundPolicy, Probabilistic, bound_policy, notes_of
 from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.protocol import grpc
 from engine.records.policy_spec import is_address

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 
+from engine.pictures.svg import points_text, tag
 from engine.plain_text import printable
 from engine.report.experiment.drawing import INK, Drawing, Label, Line, Mark, Shape
 
@@ -21,27 +21,18 @@ def svg(drawing: Drawing) -> str:
 
 def _shape(shape: Shape) -> str:
     match shape:
-        case Line():
-            dashes = f' stroke-dasharray="{shape.dashes}"' if shape.dashes else ""
-            return (
-                f'<polyline fill="none" stroke="{shape.color}" stroke-width="{shape.width:g}"'
-                f'{dashes} points="{_points(shape.points)}"/>'
-            )
-        case Mark():
-            return f'<polygon fill="{shape.color}" points="{_points(shape.points)}"/>'
+        case Line(points, color, width, dashes):
+            way = {"fill": "none", "stroke": color, "points": points_text(points)}
+            return tag("polyline", "", **way, stroke_width=width, stroke_dasharray=dashes)
+        case Mark(points, color):
+            return tag("polygon", "", fill=color, points=points_text(points))
         case Label():
             return _text(shape)
 
 
 def _text(label: Label) -> str:
-    place = f'x="{label.x:.1f}" y="{label.y:.1f}"'
-    if not label.upright:
-        place = f'transform="translate({label.x:.1f} {label.y:.1f}) rotate(-90)"'
-    return (
-        f'<text {place} fill="{INK}" font-family="{FONT}" font-size="{label.size:g}" '
-        f'text-anchor="{label.anchor}">{escape(printable(label.text))}</text>'
-    )
-
-
-def _points(points: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    x, y = f"{label.x:.1f}", f"{label.y:.1f}"
+    place = {"x": x, "y": y} if label.upright else {"transform": f"translate({x} {y}) rotate(-90)"}
+    look = {"fill": INK, "font_family": FONT, "text_anchor": label.anchor}
+    text = escape(printable(label.text))
+    return tag("text", text, **place, **look, font_size=label.size)

@@ -45,7 +45,7 @@ def topics(context: Context) -> list[str]:
     return heard
 
 
-def test_whoever_wants_to_hears_of_changes(context: Context, topics: list[str]) -> None:
+def test_changes_are_announced(context: Context, topics: list[str]) -> None:
     context.document.notify("bugs")
     assert topics == ["bugs"]
 
@@ -83,7 +83,7 @@ def test_another_writer_is_noticed_and_named(
     assert "outside" in topics
 
 
-def test_a_copy_is_whole_and_belongs_to_nobody(context: Context, tmp_path: Path) -> None:
+def test_a_copy_is_whole_and_has_no_writer(context: Context, tmp_path: Path) -> None:
     document = context.document
     with document.store.writing():
         document.store.apply([Warned(None, "kept")])
@@ -131,7 +131,7 @@ def test_a_deleted_file_is_told_once_and_can_still_be_saved(
     assert "was deleted" in message.text
 
 
-def test_what_this_window_writes_comes_from_nobody_else(qtbot: QtBot, context: Context) -> None:
+def test_what_this_window_writes_is_not_a_change_by_others(qtbot: QtBot, context: Context) -> None:
     document, topics, looks = context.document, [], []
     document.changed.connect(topics.append)
     document.looked.connect(looks.append)

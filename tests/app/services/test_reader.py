@@ -53,7 +53,7 @@ def test_what_goes_wrong_is_told(qtbot: QtBot, context: Context) -> None:
         answered(qtbot, context)
     ((kind, _, _),) = surprises
     assert kind is ZeroDivisionError
-    assert "ZeroDivisionError" in str(errors[-1])  # whoever asked need not wait forever
+    assert "ZeroDivisionError" in str(errors[-1])  # the caller need not wait forever
 
 
 def test_who_is_gone_is_not_told(qtbot: QtBot, context: Context) -> None:

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.services.settings import (
     MAX_RECENT,
+    RECENT,
     VERSION,
     Settings,
     forget_workspace,
@@ -97,3 +98,13 @@ def test_recent_workspaces_are_those_that_still_exist(tmp_path: Path, settings: 
     assert last_workspace(settings) == paths[5]
     forget_workspace(settings, paths[5])
     assert last_workspace(settings) == paths[-1]
+
+
+def test_a_workspace_that_cannot_be_looked_at_is_left_out(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """As on a network drive that is gone: Python raises other errors than for a missing file."""
+    path = tmp_path / "there.plumb"
+    path.touch()
+    settings.set(RECENT, [str(tmp_path / ("n" * 300)), str(path)])
+    assert recent_workspaces(settings) == [path]

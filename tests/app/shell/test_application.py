@@ -18,12 +18,13 @@ from pytestqt.qtbot import QtBot
 from reference.forging import forge
 from reference.screens import PATIENCE
 
-from app.services.folders import example_names, example_workspace, workspaces_folder
+from app.services.folders import EXAMPLES, example_names, example_workspace, workspaces_folder
 from app.services.settings import recent_workspaces, settings_path
 from app.shell.application import Application, QuitOnSignal
 from app.shell.crash import CrashLog, crash_folder
 from app.views.log import LogPage
 from engine.records.events import Warned
+from engine.usecases.serve import serve
 from engine.workspace import seal
 from engine.workspace.schema import VERSION
 from engine.workspace.workspace import Workspace
@@ -67,7 +68,7 @@ def errors(application: Application) -> list[str]:
     return [message.text for message in messages if message.level != "info"]
 
 
-def test_whoever_quits_at_once_leaves_nobody_reading(application: Application) -> None:
+def test_quitting_at_once_ends_all_readers(application: Application) -> None:
     application.start()
     assert "reader" in {thread.name for thread in threading.enumerate()}
     application.end()  # as after a signal: no window was closed
@@ -87,6 +88,9 @@ def test_a_large_workspace_that_turns_out_to_be_damaged_is_closed(
     monkeypatch.setattr(seal, "LARGE_BYTES", 1000)
     window = application.open_workspace(path)
     assert window is not None
+    ferry = EXAMPLES / "ferry"
+    files = str(ferry / "domain.pddl"), str(ferry / "problems" / "p01.pddl")
+    window.context.jobs.start("Serve", serve, "builtin:gc", files, False, "127.0.0.1:0")
     qtbot.waitUntil(lambda: window not in application.windows, timeout=PATIENCE)
     assert len(application.windows) == 1
     assert "log.time" in errors(application)[-1]
@@ -163,6 +167,22 @@ def test_the_same_workspace_is_opened_once(application: Application, tmp_path: P
     assert application.open_workspace(path) is window
     assert application.open_workspace(link) is window
     assert application.windows == [window]
+
+
+def test_a_workspace_that_was_replaced_is_opened_beside_the_old_one(
+    application: Application, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.plumb"
+    Workspace.create(path).close()
+    old = application.open_workspace(path)
+    path.rename(tmp_path / "away.plumb")
+    with Workspace.create(path) as store:
+        store.apply([Warned(None, "another one")])
+    new = application.open_workspace(path)
+    assert new is not None
+    assert new is not old
+    assert [row.text for row in new.context.document.store.log()] == ["another one"]
+    assert application.open_workspace(path) is new
 
 
 def test_several_workspaces_have_several_windows(application: Application) -> None:

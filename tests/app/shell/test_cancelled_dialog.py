@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -115,5 +116,6 @@ def test_a_cancelled_dialog_beside_campaigns_loses_nothing(
             ("confirmed", f"note {number}") for number in bugs[:3]
         ]
         assert status[bugs[3]][0] == "ignored"
-        assert again._rows("PRAGMA integrity_check") == [("ok",)]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert not list(path.parent.glob("w.plumb-*"))

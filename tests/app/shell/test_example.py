@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.__main__ import main
-from app.shell import no_display
-from app.shell.no_display import no_window_because
+from app import __main__ as start
+from app.__main__ import main, no_window_because
 
 ROOT = Path(__file__).resolve().parents[3]
 DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -40,9 +39,9 @@ def run_app(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 @pytest.fixture
 def small_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The example with a campaign of a moment."""
-    folder = Path(shutil.copytree(no_display.EXAMPLE, tmp_path / "example"))
+    folder = Path(shutil.copytree(start.EXAMPLE, tmp_path / "example"))
     (folder / "campaign.toml").write_text(SMALL_CAMPAIGN)
-    monkeypatch.setattr(no_display, "EXAMPLE", folder)
+    monkeypatch.setattr(start, "EXAMPLE", folder)
     return folder
 
 

@@ -100,7 +100,7 @@ def was_called(listener: socket.socket) -> bool:
     return True
 
 
-def test_nothing_runs_and_nobody_is_asked_when_a_workspace_is_opened(
+def test_opening_a_workspace_runs_nothing_and_asks_nothing(
     qtbot: QtBot,
     make_context: Callable[..., Context],
     stranger: Callable[..., Path],

@@ -141,7 +141,7 @@ def test_a_click_on_a_point_says_what_is_behind_it(qtbot: QtBot, plot: Plot) -> 
     assert "bugs" in shown_label(plot)
 
 
-def test_whoever_has_the_keyboard_is_framed(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
+def test_the_plot_with_the_keyboard_focus_is_framed(qtbot: QtBot, plot: Plot, theme: Theme) -> None:
     plot.activateWindow()
     qtbot.waitUntil(plot.isActiveWindow, timeout=PATIENCE)
     pictures = []

@@ -17,7 +17,7 @@ def test_work_that_goes_on_is_never_whole(done: float, total: float, share: floa
     assert running_share(done, total) == share
 
 
-def test_a_bar_moves_where_nobody_knows_the_end(qtbot: QtBot) -> None:
+def test_a_bar_moves_if_the_end_is_unknown(qtbot: QtBot) -> None:
     bar = QProgressBar()
     qtbot.addWidget(bar)
     show_running(bar, 1, 2)

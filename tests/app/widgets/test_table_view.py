@@ -42,7 +42,13 @@ COLUMNS = (
     ),
     Column[Item]("note", "Note", lambda item: item.note, shown=False),
 )
-ITEMS = [Item("b", 3), Item("a", None, "x|y\nz"), Item("c", 3), Item("d", 10), Item("e", 1)]
+ITEMS = [
+    Item("b", 3),
+    Item("a", None, "x|y\nz <b> [A*](w)"),
+    Item("c", 3),
+    Item("d", 10),
+    Item("e", 1),
+]
 
 
 @pytest.fixture
@@ -147,6 +153,22 @@ def test_clicks_on_titles_sort(
     assert model.sort_keys == []
 
 
+def test_the_arrow_of_a_narrow_column_is_seen(table: TableView, settings: Settings) -> None:
+    """Also where the user has made the column as narrow as its title, and after a restart."""
+    header = table.horizontalHeader()
+    bare = header.sectionSizeHint(0)
+    header.resizeSection(0, bare)
+    header.sectionClicked.emit(0)
+    assert header.sectionSize(0) == header.sectionSizeHint(0) > bare
+    header.resizeSection(0, bare)
+    table.remember(settings)
+    assert header.sectionSize(0) == header.sectionSizeHint(0)
+    wide = header.sectionSize(0) + 50
+    header.resizeSection(0, wide)
+    header.sectionClicked.emit(0)
+    assert header.sectionSize(0) == wide
+
+
 def test_the_arrow_of_a_narrow_column_stays(qtbot: QtBot, theme: Theme) -> None:
     title = "A title that is much wider than its column"
     model = TableModel((Column[Item]("name", title, lambda item: item.name), COLUMNS[1]), theme)
@@ -173,7 +195,9 @@ def test_rows_are_copied_as_tsv_and_markdown(qtbot: QtBot, table: TableView) -> 
     table.column_menu().actions()[2].setChecked(True)
     table.select_row(1)
     table.copy_markdown()
-    assert clipboard.text() == "| Name | Gap | Note |\n| --- | --- | --- |\n| a |  | x\\|y z |"
+    head, line, row = clipboard.text().split("\n")
+    assert (head, line) == ("| Name | Gap | Note |", "| --- | --- | --- |")
+    assert row == r"| a |  | x\|y z \<b> \[A\*](w) |"
 
 
 def test_columns_are_chosen_and_remembered(

@@ -105,7 +105,11 @@ def test_all_selected_bugs_are_exported(qtbot: QtBot, page: BugsPage, tmp_path: 
     page.view.selectAll()
     bugs = [row.id for row in page.selected()][:5]
     page.jobs.export(bugs, tmp_path)
+    page.jobs.export(bugs, tmp_path / "too-early")
     qtbot.waitUntil(lambda: not page.jobs.running("export"), timeout=PATIENCE)
+    refused, done = (message.text for message in page.context.messages.history[-2:])
+    assert refused == "Still running: Export 5 bugs"
+    assert f"Exported 5 bugs to {tmp_path}." in done.replace(";", ".")
     assert sorted(path.name for path in tmp_path.glob("bug-*")) == sorted(
         f"bug-{bug}" for bug in bugs
     )

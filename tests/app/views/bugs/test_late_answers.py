@@ -152,7 +152,7 @@ def test_a_table_that_is_still_read_is_not_empty_by_a_filter(
 ) -> None:
     monkeypatch.setattr(page.feed, "complete", False)
     monkeypatch.setattr(page.table, "list", NO_BUGS)
-    page._show_count()
+    page.feed.arranged.emit()
     assert page.view.isVisibleTo(page)
     assert page.count.text() == f"{page.table.total}, reading…"
 

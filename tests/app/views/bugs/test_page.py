@@ -1,24 +1,21 @@
-"""The bug browser used as a person does: by keyboard, with real bugs and real background work."""
+"""The bug browser used as a person does, with real bugs: table, plans, steps, menus, themes."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from msgspec import structs
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, QUrl
-from PySide6.QtGui import QGuiApplication, QTextDocumentFragment
-from PySide6.QtWidgets import QCompleter, QInputDialog, QMenu, QPushButton, QSplitter, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
-from reference.bug_workspace import what_is_known
+from reference.bug_screen import current, done, empty_state, show, shown, statuses
 from reference.forging import forge
-from reference.hostile_workspaces import altered
 from reference.screens import PATIENCE, answered
 
-from app.models.bug_table import Group, GroupBy
 from app.models.plan_table import (
     EndLine,
     FoldLine,
@@ -31,123 +28,19 @@ from app.models.plan_table import (
 from app.models.step_cursor import Side, StepCursor
 from app.services.theme import Theme
 from app.shell.shortcuts import group_of_page
-from app.views.bugs.localize_button import LocalizeButton
 from app.views.bugs.page import BugsPage
 from app.views.bugs.painting import elided_action
 from app.views.bugs.plan_view import PlanView
 from app.views.bugs.table_view import BugTableView
-from app.widgets.divisions import remember_division
-from app.widgets.empty_state import EmptyState
-from engine.cli import main
-from engine.localize.localizer import Localizer
+from app.widgets.layouts import remember_division
 from engine.records.events import FindingReported
-from engine.report.loss_text import describe_losses
-from engine.report.trace import Ending
 from engine.task.plans import parse_plan
-from engine.task.states import StateTable
-from engine.usecases.localize import LocalizeOptions
 from engine.verify.replay import replay
+from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug, StateCounts
 from engine.workspace.workspace import Workspace
 
 Find = Callable[..., Bug]
-
-
-def current(page: BugsPage) -> int:
-    row = page.view.current_bug()
-    assert row is not None
-    return row.id
-
-
-def show(qtbot: QtBot, page: BugsPage, bug: int) -> None:
-    page.show_item(bug)
-    qtbot.waitUntil(lambda: shown(page) == bug, timeout=PATIENCE)
-
-
-def shown(page: BugsPage) -> int | None:
-    return page.detail.known.bug.row.id if page.detail.known else None
-
-
-def empty_state(page: BugsPage, title: str) -> EmptyState:
-    states = page.findChildren(EmptyState)
-    return next(state for state in states if state.title.text() == title)
-
-
-def done(qtbot: QtBot, page: BugsPage, kind: str) -> None:
-    """The work has ended, and what came of it is shown."""
-    qtbot.waitUntil(lambda: not page.jobs.running(kind), timeout=PATIENCE)
-    answered(qtbot, page.context)
-
-
-def statuses(page: BugsPage) -> dict[int, str]:
-    return {row.id: row.status for row in page.context.document.store.bugs()}
-
-
-def test_a_walk_through_twenty_bugs_by_keyboard_alone(qtbot: QtBot, page: BugsPage) -> None:
-    view, stack = page.view, page.context.document.undo_stack
-    before = statuses(page)
-    keys = {
-        Qt.Key.Key_C: "confirmed",
-        Qt.Key.Key_I: "ignored",
-        Qt.Key.Key_D: "duplicate",
-    }
-    visited = []
-    for number in range(20):
-        bug = current(page)
-        qtbot.waitUntil(lambda bug=bug: shown(page) == bug, timeout=PATIENCE)
-        visited.append(bug)
-        key, status = list(keys.items())[number % 3]
-        qtbot.keyClick(view, key)
-        assert statuses(page)[bug] == status
-    assert len(set(visited)) == 20
-    assert stack.count() == 20
-    decided = statuses(page)
-    for bug in reversed(visited):
-        stack.undo()
-        assert statuses(page)[bug] == before[bug]
-        assert current(page) == bug, "one sees what is undone"
-    assert statuses(page) == before
-    for _ in visited:
-        stack.redo()
-    assert statuses(page) == decided
-
-
-def test_a_duplicate_names_what_it_repeats(
-    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (row.id for row in page.context.document.store.bugs()[:2])
-    show(qtbot, page, second)
-    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (first, True))
-    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
-    assert page.context.document.store.bug(second).row.duplicate_of == first
-    assert page.detail.header.status.text() == f"duplicate of {first}"
-    stack = page.context.document.undo_stack
-    stack.undo()
-    row = page.context.document.store.bug(second).row
-    assert (row.status, row.duplicate_of) == ("new", None)
-    stack.redo()
-    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (second, True))
-    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
-    assert "duplicate of itself" in page.context.messages.history[-1].text
-    assert page.context.document.store.bug(second).row.duplicate_of == first
-    monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (0, False))
-    qtbot.keyClick(page.view, Qt.Key.Key_D, Qt.KeyboardModifier.ShiftModifier)
-    assert page.context.document.store.bug(second).row.duplicate_of == first
-
-
-def test_up_and_down_and_without_going_on(qtbot: QtBot, page: BugsPage) -> None:
-    page.actions_of.by_name["advance"].trigger()
-    first = current(page)
-    qtbot.keyClick(page.view, Qt.Key.Key_C)
-    assert current(page) == first
-    qtbot.keyClick(page.view, Qt.Key.Key_Down)
-    second = current(page)
-    qtbot.keyClick(page.view, Qt.Key.Key_J)
-    qtbot.keyClick(page.view, Qt.Key.Key_K)
-    assert current(page) == second
-    qtbot.keyClick(page.view, Qt.Key.Key_Up)
-    assert current(page) == first
-    assert page.context.settings.get("bugs/advance", True) is False
 
 
 def test_menus_fit_the_screen_and_the_sheet_lists_what_is_in_them(page: BugsPage) -> None:
@@ -159,109 +52,6 @@ def test_menus_fit_the_screen_and_the_sheet_lists_what_is_in_them(page: BugsPage
     _, lines = group_of_page(page)
     keyed = {action.text().rstrip("…") for action in page.actions() if action.shortcuts()}
     assert {text for text, _ in lines} == keyed
-
-
-def test_many_bugs_are_decided_at_once_and_noted(qtbot: QtBot, page: BugsPage) -> None:
-    model = page.view.selectionModel()
-    flags = QItemSelectionModel.SelectionFlag
-    for row in range(1, 6):
-        model.select(page.table.index(row, 0), flags.Select | flags.Rows)
-    bugs = [row.id for row in page.selected()]
-    assert len(bugs) == 6
-    assert page.count.text().endswith(", 6 selected")
-    qtbot.keyClick(page.view, Qt.Key.Key_I)
-    assert {statuses(page)[bug] for bug in bugs} == {"ignored"}
-    qtbot.keyClick(page.view, Qt.Key.Key_N)
-    note = page.detail.header.note
-    assert note.isVisible()
-    qtbot.keyClicks(note, "c is a letter here")
-    qtbot.keyClick(note, Qt.Key.Key_Return)
-    notes = {row.id: row.note for row in page.context.document.store.bugs()}
-    assert {notes[bug] for bug in bugs} == {"c is a letter here"}
-    assert page.view.hasFocus()
-    stack = page.context.document.undo_stack
-    stack.undo()
-    assert page.context.document.store.bug(bugs[0]).row.note == ""
-    stack.undo()
-    assert {statuses(page)[bug] for bug in bugs} == {"new"}
-
-
-def test_escape_leaves_a_note_as_it_was(qtbot: QtBot, page: BugsPage) -> None:
-    bug = current(page)
-    qtbot.keyClick(page.view, Qt.Key.Key_N)
-    qtbot.keyClicks(page.detail.header.note, "nonsense")
-    qtbot.keyClick(page.detail.header.note, Qt.Key.Key_Escape)
-    assert page.context.document.store.bug(bug).row.note == ""
-    assert page.context.document.undo_stack.count() == 0
-
-
-def test_the_filter_is_written_as_chips(qtbot: QtBot, page: BugsPage) -> None:
-    total = page.table.total
-    edit = page.filter.edit
-    qtbot.keyClick(page.view, Qt.Key.Key_Slash)
-    assert edit.hasFocus()
-    qtbot.keyClicks(edit, "evidence:dominance ")
-    assert page.filter.text == "evidence:dominance"
-    expected = sum(row.evidence_kind == "dominance" for row in page.context.document.store.bugs())
-    assert page.count.text() == f"{expected} of {total}"
-    qtbot.keyClicks(edit, "bound")  # may become a column's name
-    qtbot.wait(0)
-    page.filter.findChild(QTimer).timeout.emit()
-    assert page.table.shown_bugs == expected
-    qtbot.keyClicks(edit, ">1000 ")
-    assert page.count.text() == f"0 of {total}"
-    nothing = empty_state(page, "No matching bugs")
-    assert nothing.isVisible()
-    qtbot.keyClick(edit, Qt.Key.Key_Backspace)
-    assert edit.text() == "bound>1000"
-    edit.setText("bnd>3")
-    qtbot.keyClick(edit, Qt.Key.Key_Return)
-    assert page.filter.problem.isVisible()
-    assert "did you mean 'bound'" in page.filter.problem.text()
-    assert page.count.text() == f"{expected} of {total}", "the other conditions hold"
-    qtbot.keyClick(edit, Qt.Key.Key_Escape)
-    assert not page.filter.problem.isVisible()
-    assert page.view.hasFocus()
-    qtbot.keyClicks(edit, "bound>1000 ")
-    qtbot.mouseClick(nothing.button, Qt.MouseButton.LeftButton)
-    assert page.count.text() == f"{total} of {total}"
-
-
-def test_pasted_filters_and_completion(qtbot: QtBot, page: BugsPage) -> None:
-    page.filter.focus()
-    QGuiApplication.clipboard().setText("status:new gap>2 ")
-    page.filter.edit.paste()
-    assert page.filter.text == "status:new gap>2"
-    qtbot.keyClicks(page.filter.edit, "oracle:")
-    completer = page.filter.findChild(QCompleter)
-    offered = completer.completionModel()
-    texts = [offered.index(row, 0).data() for row in range(offered.rowCount())]
-    assert "oracle:bmo" in texts
-    completer.activated.emit("oracle:bmo")
-    assert page.filter.text == "status:new gap>2 oracle:bmo"
-    page.filter.set_text('kind:fails nonsense:"x y"')
-    assert page.filter.edit.text() == 'nonsense:"x y"'
-    assert page.filter.problem.isVisible()
-
-
-def test_a_bug_that_is_filtered_away_gives_way_to_its_neighbor(
-    qtbot: QtBot, page: BugsPage
-) -> None:
-    show(qtbot, page, 5)
-    page.filter.set_text("id:3|4|200")
-    assert current(page) in (3, 4, 200)
-    page.filter.set_text("")
-    kept = current(page)
-    page.group.setCurrentIndex(page.group.findData(GroupBy.REGION))
-    assert current(page) == kept
-    assert isinstance(page.table.line(0), Group)
-    page.show_item(7)
-    assert current(page) == 7
-    page.filter.set_text("id<3")
-    page.show_item(9)
-    assert current(page) == 9, "the filter makes way for a bug that another screen wants to show"
-    page.show_item("id:2")
-    assert page.table.shown_bugs == 1
 
 
 def test_new_bugs_arrive_while_one_looks(qtbot: QtBot, page: BugsPage) -> None:
@@ -334,57 +124,12 @@ def test_everything_follows_the_step(qtbot: QtBot, page: BugsPage, bug_with: Fin
     assert QGuiApplication.clipboard().text()
 
 
-def test_localize_from_the_keyboard_and_go_to_the_bad_action(
-    qtbot: QtBot, page: BugsPage, bug_with: Find
-) -> None:
-    bug = bug_with("goal").row.id
-    show(qtbot, page, bug)
-    assert "not known yet" in page.detail.header.sentence.text()
-    page.view.setFocus()
-    qtbot.keyClick(page.view, Qt.Key.Key_L)
-    assert page.jobs.running("localize")
-    assert page.detail.localize.stop_button.isVisible()
-    assert not page.detail.localize.button.isVisible()
-    done(qtbot, page, "localize")
-    found = page.context.document.store.localization(bug)
-    assert found is not None
-    assert found.cause is not None
-    comparison = page.detail.cursor_at.comparison
-    assert comparison is not None
-    assert comparison.localization == found
-    assert page.detail.cursor_at.index == found.worst_step
-    assert page.detail.localize.button.isVisible()
-    plain = QTextDocumentFragment.fromHtml(page.detail.header.sentence.text()).toPlainText()
-    assert plain == describe_losses(found)
-    (row,) = page.table.places_of([bug])
-    columns = {column.name: n for n, column in enumerate(page.table.columns)}
-    assert page.table.index(row, columns["worst"]).data() == f"({found.worst_action})"
-    assert page.table.index(row, columns["loss"]).data() == f"+{found.worst_loss[0]}"
-    assert not page.view.isColumnHidden(columns["loss"])
-    notes = [line for line in page.detail.plan.table.lines if isinstance(line, NoteLine)]
-    assert len(notes) == len(found.bad_steps)
-    page.detail.cursor_at.move(Side.POLICY, len(comparison.policy.steps))
-    qtbot.keyClick(page.view, Qt.Key.Key_B)
-    assert page.detail.cursor_at.index == found.worst_step
-    assert "more than it needs to" in page.detail.evidence.text.toPlainText()
-    page.detail.header.sentence.linkActivated.emit("1")
-    assert page.detail.cursor_at.index == 0
-
-
-def test_localize_with_other_means(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
-    bug = bug_with("loop").row.id
-    show(qtbot, page, bug)
-    localize = page.detail.localize
-    for group, value in ((localize.algorithm, "aoca"), (localize.heuristic, "hmax")):
-        next(action for action in group.actions() if action.data() == value).trigger()
-    assert localize.options == LocalizeOptions("aoca", "hmax")
-    qtbot.mouseClick(localize.button, Qt.MouseButton.LeftButton)
-    done(qtbot, page, "localize")
-    assert page.context.document.store.localization(bug) is not None
-    another = LocalizeButton(page.context.theme)
-    qtbot.addWidget(another)
-    another.remember(page.context.settings)
-    assert another.options == localize.options
+def is_step(line: object, index: int) -> bool:
+    return (
+        isinstance(line, StepLine)
+        and line.aligned.policy is not None
+        and line.aligned.policy.index == index
+    )
 
 
 def test_the_first_bug_explains_itself(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
@@ -434,24 +179,6 @@ def test_long_actions_keep_what_tells_them_apart(qtbot: QtBot, page: BugsPage) -
         assert all(metrics.horizontalAdvance(text) <= width for text in shown)
 
 
-def is_step(line: object, index: int) -> bool:
-    return (
-        isinstance(line, StepLine)
-        and line.aligned.policy is not None
-        and line.aligned.policy.index == index
-    )
-
-
-def test_a_bug_that_only_a_link_localizes(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
-    bug = bug_with("loop").row.id
-    show(qtbot, page, bug)
-    page.detail.header.sentence.linkActivated.emit("localize")
-    done(qtbot, page, "localize")
-    sentence = page.detail.header.sentence.text()
-    assert "repeat" in sentence
-    assert page.detail.header.gap.text() == "∞"
-
-
 def test_columns_that_say_nothing_hide_themselves(
     qtbot: QtBot, page: BugsPage, bug_with: Find
 ) -> None:
@@ -468,7 +195,7 @@ def test_columns_that_say_nothing_hide_themselves(
     again = BugTableView(page.context.theme, page.table, lambda _: [])
     qtbot.addWidget(again)
     again.remember(page.context.settings)
-    assert not again.isColumnHidden(columns["loss"])  # it is empty, but nobody has hidden it
+    assert not again.isColumnHidden(columns["loss"])  # it is empty, but the user has not hidden it
 
 
 def test_the_header_and_its_buttons_fit_a_small_window(
@@ -484,84 +211,6 @@ def test_the_header_and_its_buttons_fit_a_small_window(
         assert widget.width() >= widget.sizeHint().width()
     assert header.minimumSizeHint().width() <= page.width()
     assert page.detail.plan.width() >= 0.6 * (page.detail.plan.width() + page.detail.tabs.width())
-
-
-def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
-    show(qtbot, page, bug_with("loop", "dominance").row.id)
-    evidence = page.detail.evidence
-    page.detail.tabs.setCurrentWidget(evidence)
-    qtbot.mouseClick(evidence.verify_button, Qt.MouseButton.LeftButton)
-    done(qtbot, page, "verify")
-    assert evidence.verdict.text().startswith("Verified")
-    assert "all claims about this bug hold" in evidence.verdict.text()
-
-
-def test_verify_says_what_does_not_hold(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
-) -> None:
-    with Workspace.open(workspace) as store:
-        bug = next(row.id for row in store.bugs() if row.evidence_kind == "plan")
-    forge(workspace, "UPDATE findings SET bound = bound - 1 WHERE id = ?", (bug,))
-    page = make_page(workspace)
-    show(qtbot, page, bug)
-    page.view.setFocus()
-    qtbot.keyClick(page.view, Qt.Key.Key_V)
-    done(qtbot, page, "verify")
-    assert page.detail.evidence.verdict.text().startswith("Verification failed")
-    assert page.context.messages.history[-1].level == "error"
-
-
-def test_the_whole_workspace_is_verified(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], sound: Path, tmp_path: Path
-) -> None:
-    """The window says what the command says: how many claims of each kind, what is not checked."""
-    statement = "UPDATE units SET seed = seed + 1 WHERE id = 1"
-    page = make_page(altered(sound, tmp_path / "forged.plumb", statement))
-    page.actions_of.by_name["verify-all"].trigger()
-    done(qtbot, page, "verify")
-    message = page.context.messages.history[-1]
-    assert message.level == "error"
-    assert "its units do not combine every problem, policy and seed" in message.details
-    assert "statistics: " in message.details
-    assert "not checked: times" in message.details
-
-
-def test_a_plan_is_found_where_only_a_bound_was_known(
-    qtbot: QtBot, page: BugsPage, bug_with: Find
-) -> None:
-    bug = bug_with("loop", "dominance").row
-    show(qtbot, page, bug.id)
-    button = page.detail.header.findChild(QPushButton, "bug-find-plan")
-    assert button.isVisible()
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    done(qtbot, page, "plan")
-    found = page.context.document.store.bug(bug.id)
-    assert found.finding.evidence.is_plan
-    assert found.row.bound <= bug.bound
-    assert page.detail.known is not None
-    assert page.detail.known.bug.finding.evidence.is_plan
-    assert not button.isVisible()
-    messages = page.context.messages
-    assert messages.history[-1].text == f"Found a plan of cost {found.row.bound} for bug {bug.id}"
-    assert not page.detail.evidence.isVisible()
-    qtbot.keyClick(page.view, Qt.Key.Key_V)
-    done(qtbot, page, "verify")
-    assert page.detail.evidence.verdict.text().startswith("Verified")
-    assert messages.history[-1].text.startswith(f"Bug {bug.id}: Verified")
-
-
-def test_states_of_a_proof_are_shown(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
-    bug = bug_with("loop", "dominance")
-    show(qtbot, page, bug.row.id)
-    page.detail.tabs.setCurrentWidget(page.detail.evidence)
-    text = page.detail.evidence.text
-    assert 'href="state-1"' in text.toHtml()
-    text.anchorClicked.emit(QUrl("state-1"))
-    assert page.detail.tabs.currentWidget() is page.detail.state
-    assert page.detail.state.title.text().startswith("State 1 of the evidence")
-    page.detail.plan.setCurrentIndex(QModelIndex())
-    page.detail.cursor_at.move(Side.POLICY, 0)
-    assert "policy" in page.detail.state.title.text()
 
 
 def test_folds_open_by_keyboard_and_mouse(
@@ -601,14 +250,16 @@ def test_without_bugs_the_next_step_is_a_campaign(
 
 
 def test_without_bugs_it_says_what_was_tested(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+    qtbot: QtBot,
+    make_page: Callable[[Path], BugsPage],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(WorkspaceReader, "tested", lambda _: StateCounts(132, 120))
     Workspace.create(tmp_path / "empty.plumb").close()
     page = make_page(tmp_path / "empty.plumb")
-    empty = empty_state(page, "No bugs yet")
-    page._show_tested(StateCounts(132, 120))
-    assert empty.title.text() == "No bugs found"
-    text = empty.text.text()
+    answered(qtbot, page.context)
+    text = empty_state(page, "No bugs found").text.text()
     assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
 
 
@@ -672,61 +323,6 @@ def test_plans_are_copied_as_plan_files(qtbot: QtBot, page: BugsPage, bug_with: 
     policy = parse_plan(QGuiApplication.clipboard().text())
     assert (better.stated_cost, policy.stated_cost) == (bug.row.bound, bug.row.policy_cost)
     assert len(policy.steps) == len(bug.finding.run.operators)
-
-
-def test_localizing_turns_a_bound_into_a_plan(qtbot: QtBot, page: BugsPage, bug_with: Find) -> None:
-    bug = bug_with("loop", "dominance")
-    show(qtbot, page, bug.row.id)
-    page.view.setFocus()
-    qtbot.keyClick(page.view, Qt.Key.Key_L)
-    done(qtbot, page, "localize")
-    assert page.context.document.store.bug(bug.row.id).finding.evidence.is_plan
-    comparison = page.detail.cursor_at.comparison
-    assert comparison is not None
-    assert comparison.better is not None
-    assert comparison.better.ending is Ending.GOAL
-
-
-@pytest.mark.processes
-def test_the_window_and_the_command_line_store_the_same(
-    qtbot: QtBot, page: BugsPage, bug_workspace: Path, tmp_path: Path, bug_with: Find
-) -> None:
-    """Also when the user stops, whatever is under way in that moment."""
-    before = what_is_known(bug_workspace)
-    bugs = [bug_with("loop", "dominance").row.id, bug_with("goal").row.id, *list(before)[:20]]
-    terminal = shutil.copy(bug_workspace, tmp_path / "terminal.plumb")
-    words = [word for bug in bugs[:2] for word in ("--bug", str(bug))]
-    assert main(["localize", str(terminal), *words]) == 0
-    page.jobs.localize(bugs[:2])
-    done(qtbot, page, "localize")
-    path = page.context.document.path
-    between = what_is_known(path)
-    assert between == what_is_known(terminal) != before
-    assert main(["localize", str(terminal), *(f"--bug={bug}" for bug in bugs[2:])]) == 0
-    with qtbot.waitSignal(page.jobs.localized, timeout=PATIENCE):
-        page.jobs.localize(bugs[2:])
-    page.jobs.stop("localize")
-    done(qtbot, page, "localize")
-    whole = what_is_known(terminal)
-    for bug, known in what_is_known(path).items():
-        assert known in (between[bug], whole[bug])
-
-
-def test_a_plan_that_a_campaign_came_across_is_shown(
-    qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path, bug_with: Find
-) -> None:
-    bug = bug_with("loop", "dominance")
-    with Workspace.open(workspace) as store:
-        table = StateTable(store.task(bug.problem_id))
-        store.save_localization(bug.row.id, Localizer(table).localize_finding(bug.finding))
-    page = make_page(workspace)
-    show(qtbot, page, bug.row.id)
-    comparison = page.detail.cursor_at.comparison
-    assert comparison is not None
-    assert comparison.better is not None
-    assert comparison.better.ending is Ending.GOAL
-    assert comparison.better.cost <= bug.row.bound
-    assert not page.detail.header.plan_button.isVisible()
 
 
 def test_sorting_columns_and_tabs_by_keyboard(qtbot: QtBot, page: BugsPage) -> None:

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE, dialog_of, press, said, settled
 
-from app.services.context import Context
 from app.services.folders import workspaces_folder
 from app.views.campaign import campaign_report
 from app.views.campaign.campaign_report import BY_SUFFIX, KINDS, ReportDialog, report_filter
@@ -25,25 +24,9 @@ from engine.report.formats import FORMATS, SUFFIXES
 
 
 @pytest.fixture
-def open_page(qtbot: QtBot, make_context: Callable[..., Context]) -> Callable[[Path], CampaignPage]:
-    def make(workspace: Path) -> CampaignPage:
-        page = CampaignPage(make_context(workspace))
-        qtbot.addWidget(page)
-        for action in page.page_actions():
-            page.addAction(action)  # as the window's menu does
-        with qtbot.waitExposed(page, timeout=PATIENCE):
-            page.show()
-        page.activateWindow()
-        qtbot.waitUntil(page.isActiveWindow, timeout=PATIENCE)
-        settled(qtbot, page)
-        return page
-
-    return make
-
-
-@pytest.fixture
 def page(workspace: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot) -> CampaignPage:
     page = open_page(workspace)
+    settled(qtbot, page)
     qtbot.waitUntil(lambda: page.list.lines.rowCount() > 0, timeout=PATIENCE)
     return page
 
@@ -92,7 +75,7 @@ def test_a_page_to_read_by_keyboard(
     assert "no longer exists" in said(page.context)[-1]
 
 
-def test_a_workspace_that_nobody_looks_for_is_no_place_for_reports(
+def test_reports_are_not_suggested_beside_a_hidden_workspace(
     bug_workspace: Path, open_page: Callable[[Path], CampaignPage], qtbot: QtBot
 ) -> None:
     page = open_page(Path(shutil.copy(bug_workspace, workspaces_folder() / "untitled-1.plumb")))

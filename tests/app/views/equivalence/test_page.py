@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,13 @@ def test_the_example_pair_is_equivalent(page: EquivalencePage, qtbot: QtBot) -> 
     assert not page.context.messages.history
 
 
+def test_the_time_limit_that_is_shown_counts(page: EquivalencePage, qtbot: QtBot) -> None:
+    page.open_example()
+    page.seconds.setValue(77)
+    compared(page, qtbot)
+    assert page.context.document.store.comparison(1).row.options.seconds == 77
+
+
 def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     page: EquivalencePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -117,7 +125,7 @@ def test_a_slip_of_the_pen_is_refuted_and_taken_home(
     page.context.document.store.set_project(example_project("parcel-delivery"))
     page.context.document.notify("project")
     page.open_problem_in(tmp_path)
-    assert len(wanted) == 1  # nobody's project is replaced without a word
+    assert len(wanted) == 1  # no project is replaced silently
     (_, take), *_ = page.context.messages.history[-1].actions
     take()
     assert wanted == [("project", files)] * 2
@@ -257,6 +265,13 @@ def test_lines_of_a_diff_stand_beside_what_they_became() -> None:
     assert diff.differences == (1, 3)
 
 
+def test_long_texts_of_equal_lines_are_compared_in_little_time() -> None:
+    began = time.process_time()
+    diff = diff_texts("a\n" + ";\n" * 20_000 + "c", "b\n" + ";\n" * 20_000 + "c")
+    assert time.process_time() - began < 10  # it would be 30
+    assert diff.lines[-1].same
+
+
 def test_macros_are_written_out_with_their_arguments() -> None:
     case = MacroCase((Atom("p"),), (), (MacroStep("sail", ("?to", "?from")),))
     macro = Macro((Pattern((("?from", "?from"), ("?to", "?to")), ()),), (case,))
@@ -300,7 +315,7 @@ def test_two_readings_are_explained() -> None:
     same = found(distinct="equivalent", pddl="equivalent")
     other = found(distinct="equivalent", pddl="undecided")
     assert "same verdict" in explain_difference(same)
-    assert explain_difference(other) == "", "nobody knows whether it depends on the reading"
+    assert explain_difference(other) == "", "it is unknown whether it depends on the reading"
     assert "depends" in explain_difference(found(distinct="equivalent", pddl="not-equivalent"))
     assert explain_difference(found(pddl="equivalent")) == ""
     assert verdicts(same) == "Equivalent"

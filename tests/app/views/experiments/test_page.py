@@ -14,8 +14,7 @@ from reference.bug_workspace import DOMAIN, InThreads, problem_text
 from reference.screens import PATIENCE, answered
 
 from app.models.campaign_tables import CAMPAIGNS
-from app.models.experiment_controller import ExperimentController
-from app.models.experiment_settings import Source
+from app.models.experiments import ExperimentController, Source
 from app.services.context import Context
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
@@ -23,6 +22,7 @@ from app.views.experiments.page import ExperimentsPage, RemovalCommand
 from engine.records.experiment import PortfolioRanking
 from engine.records.project import Project
 from engine.usecases import experiment
+from engine.workspace.workspace import Workspace
 
 STATE_COLUMN = [column.name for column in CAMPAIGNS].index("state")
 
@@ -171,6 +171,25 @@ def test_an_experiment_that_runs_again_is_not_removed_by_redo(
     monkeypatch.setattr(page.controller, "experiment", number)
     stack.redo()
     assert [row.id for row in store.experiments.rows()] == [number]
+
+
+def test_an_experiment_of_another_process_is_left_alone(
+    page: ExperimentsPage, context: Context
+) -> None:
+    with Workspace.open(context.document.path) as other, other.writing():
+        number = other.experiments.begin(page.form.config(), "key", [], resume=False)
+        other.experiments.set_status(number, "running")
+        context.document.notify("experiments")
+        page.show_item(number)
+        assert page.state.text().startswith("running elsewhere")
+        assert not page.resume_button.isEnabled()
+        assert not page.remove_button.isEnabled()
+        context.document.undo_stack.push(RemovalCommand(number, context, page.controller))
+        assert [row.id for row in other.experiments.rows()] == [number]
+    context.document.notify("experiments")
+    assert page.state.text().startswith("interrupted")
+    assert page.resume_button.isEnabled()
+    assert page.remove_button.isEnabled()
 
 
 def test_an_experiment_can_be_laid_over_a_campaign(

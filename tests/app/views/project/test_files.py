@@ -96,6 +96,42 @@ def test_a_file_that_fits_nothing_says_why_and_can_be_removed(
     settled(qtbot, page)
 
 
+def test_a_file_that_changed_while_it_was_not_in_the_project_is_tried_again(
+    qtbot: QtBot, page: ProjectPage, folder: Path, tmp_path: Path
+) -> None:
+    pool = tmp_path / "some.pool"
+    pool.write_bytes((folder / "unit.pool").read_bytes())
+    page.show_item([folder / "domain.pddl", folder / "p2.pddl", pool])
+    settled(qtbot, page)
+    assert page.pools.cards[str(pool)].verdict.text() == "Fits p2.pddl"
+    page.files.remove([str(pool)])
+    settled(qtbot, page)
+    pool.write_text("0\nstate\n0 0\n0\nresult\n4\n-1\n")  # of another task
+    page.context.document.undo_stack.undo()
+    settled(qtbot, page)
+    verdict = page.pools.cards[str(pool)].verdict.text()
+    assert verdict.startswith("Fits none of the problems")
+
+
+def test_files_that_the_system_does_not_look_at(
+    qtbot: QtBot, context: Context, show: Callable[[QWidget], None], tmp_path: Path
+) -> None:
+    """Such as in a folder that must not be entered, or on a disk that is gone."""
+    name = str(tmp_path / ("n" * 300))
+    project = Project(
+        f"{name}.pddl", (f"{name}-p1.pddl",), (f"{name}.pt",), pools=(name,), portfolio=(name,)
+    )
+    context.document.store.set_project(project)
+    files, bugs, campaign = ProjectPage(context), BugsPage(context), CampaignPage(context)
+    for page in (files, bugs, campaign):
+        show(page)
+    settled(qtbot, files)
+    assert "name too long" in files.cards.cards[f"{name}.pt"].verdict.text()
+    assert "name too long" in files.pools.cards[name].verdict.text()
+    assert all(row.errors for row in files.files.rows.values())
+    assert not said(context)
+
+
 def test_a_damaged_file_says_where(
     qtbot: QtBot, page: ProjectPage, folder: Path, tmp_path: Path
 ) -> None:

@@ -162,7 +162,7 @@ def test_while_the_domain_is_broken_nothing_is_said_to_fit(
     settled(qtbot, page)
     card = page.cards.cards["builtin:gc"]
     assert "Fix the domain errors" in card.verdict.text()
-    assert [row[5] for row in cells(page)] == ["", ""]  # and nobody waits
+    assert [row[5] for row in cells(page)] == ["", ""]  # and nothing waits
     (folder / "model.txt").write_text(whole)
     qtbot.waitUntil(lambda: card.verdict.text() == "Fits the domain", timeout=PATIENCE)
     settled(qtbot, page)

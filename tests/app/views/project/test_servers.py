@@ -13,14 +13,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QComboBox,
-    QLineEdit,
-    QMessageBox,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QMessageBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 from reference.ports import free_port
 from reference.screens import PATIENCE, dialog_of, press, said, settled
@@ -280,7 +273,7 @@ def test_closing_the_window_asks_once_and_ends_the_server(
     assert f"Still running: Serve {POLICY}." in question.informativeText()
     with qtbot.waitSignal(window.closed, timeout=PATIENCE):
         press(question, "close-yes")
-    with socket.socket() as probe:  # nobody holds the port any more
+    with socket.socket() as probe:  # the port is free again
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
     window.deleteLater()

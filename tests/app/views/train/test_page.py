@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from msgspec.structs import replace
@@ -14,11 +17,12 @@ from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE
 
 from app.models.project_files import project_files
-from app.models.training import TRAIN, UNUSED, VALIDATE
+from app.models.training import TRAIN, UNUSED, VALIDATE, generator_for
 from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
 from app.shell.shortcuts import group_of_page
 from app.views.train.page import TrainPage
+from engine.records.training import Training, TrainingStatus
 
 
 @pytest.fixture
@@ -111,6 +115,20 @@ def test_problems_of_an_example_can_be_generated(page: TrainPage) -> None:
     assert all(Path(row.path).is_file() for row in made)
 
 
+def test_a_domain_that_is_a_pipe_does_not_stop_the_window(tmp_path: Path) -> None:
+    """A workspace from elsewhere may name anything as its domain."""
+    pipe = tmp_path / "domain.pddl"
+    os.mkfifo(pipe)
+    reader = Thread(target=generator_for, args=(str(pipe),), daemon=True)
+    reader.start()
+    reader.join(10)
+    is_waiting = reader.is_alive()
+    with suppress(OSError):  # nobody reads
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    reader.join()
+    assert not is_waiting
+
+
 def test_stopping_and_an_impossible_folder(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
     tiny(page)
     page.form.numbers["epochs"].setValue(9999)
@@ -144,6 +162,16 @@ def test_without_a_domain_the_way_to_one_is_shown(context: Context, qtbot: QtBot
     page.close()
 
 
+def test_a_training_with_numbers_beyond_those_of_the_form(page: TrainPage) -> None:
+    plan = replace(page.form.plan(), hidden=2**40, epochs=2**33)
+    page.context.document.store.save_training(Training(plan, TrainingStatus.FINISHED))
+    page._show_earlier()
+    page.earlier.setCurrentIndex(1)
+    for name in ("hidden", "epochs"):
+        box = page.form.numbers[name]
+        assert box.value() == box.maximum()
+
+
 def test_every_field_is_explained(page: TrainPage) -> None:
     fields = [*page.form.numbers.values(), page.form.teacher, page.form.learning_rate]
     labels = {label.text(): label for label in page.form.findChildren(QLabel)}
@@ -159,3 +187,25 @@ def test_its_letters_are_told_with_the_other_shortcuts(page: TrainPage) -> None:
     assert not {action.text() for action in page.page_actions()} & {
         action.text() for action in page.table_actions()
     }
+
+
+def test_another_training_cannot_be_chosen_while_one_runs(page: TrainPage, qtbot: QtBot) -> None:
+    """What the running one reports would be stored as epochs of the chosen one."""
+    tiny(page)
+    page.form.numbers["epochs"].setValue(1)
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    page.earlier.setCurrentIndex(0)
+    page.form.numbers["epochs"].setValue(9999)
+    page.form.numbers["patience"].setValue(9999)
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(page.earlier, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: page.epochs.rowCount() > 1, timeout=PATIENCE)
+    qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    ended(page, qtbot)
+    store = page.context.document.store
+    first, second = map(store.training, store.training_folders())
+    assert (first.status, len(first.epochs)) == ("finished", 1)
+    assert (second.status, len(second.epochs) > 1) == ("stopped", True)
+    qtbot.keyClick(page.earlier, Qt.Key.Key_Down)
+    assert page.epochs.rowCount() == 1
