@@ -336,7 +336,7 @@ def test_stopping_waits_for_nothing_and_keeps_what_was_found(
 
     with Workspace.create(path) as store:
         end = run(
-            configure(problems='"p3.pddl"', more=more),
+            configure(problems='"many-states.pddl"', more=more),
             store,
             RecordingLink(hear=seen.append, cancelled=cancelled),
         )
