@@ -7,7 +7,7 @@ nothing, and then the situation does not count. See docs/theory/witnesses.md, "T
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum, auto
@@ -94,10 +94,10 @@ class Costs:
         self._link, self._expansions = link, expansions
         self._heuristic = "lmcut" if task.is_plain else "blind"
 
-    def within(self, link: TimedLink) -> Costs:
-        """Return the same costs, for searches that end with another link."""
+    def within(self, link: TimedLink, expansions: int) -> Costs:
+        """Return the same costs, for searches with other limits."""
         found = copy.copy(self)
-        found._link = link
+        found._link, found._expansions = link, expansions
         return found
 
     @cached_property
@@ -126,11 +126,16 @@ class Costs:
         found = self._search(state, left + 1)
         return None if found is None else found[0] < INFINITY
 
-    def optimal_actions(self) -> Iterator[str]:
-        """All ground actions that are proven to begin a cheapest plan."""
+    def optimal_actions(self) -> tuple[set[str], bool]:
+        """The ground actions that are proven to begin a cheapest plan, and whether these are all.
+
+        A search that meets its limit leaves open whether there are more.
+        """
+        found: dict[bool | None, set[str]] = {True: set(), False: set(), None: set()}
         for number, operator in enumerate(self.task.operators):
-            if is_applicable(operator, self.task.init) and self.is_optimal(number):
-                yield operator.name
+            if is_applicable(operator, self.task.init):
+                found[self.is_optimal(number)].add(operator.name)
+        return found[True], found[None] <= found[True]
 
     def _search(
         self, state: tuple[int, ...], bound: int | None

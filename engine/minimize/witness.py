@@ -17,6 +17,7 @@ from engine.minimize.certificate import certificate
 from engine.minimize.mistake import (
     MAX_EXPANSIONS,
     MAX_ORIGIN_EXPANSIONS,
+    Costs,
     Laboratory,
     Mistake,
     Refusal,
@@ -28,13 +29,13 @@ from engine.minimize.situation import Situation
 from engine.records.pattern import Attempt, Certificate, Same, Sizes, StoppedBy, Witness
 from engine.task.atoms import state_atoms
 from engine.task.task import Task
-from engine.workers.link import TimedLink
 
 MAX_TRIES = 3000
 REDUCING = 0.8
 """The share of the time for tries; what is left is for the better actions of the witness."""
 
 BOUND = "bound to this state as a problem of its own the policy"
+OPEN = "which actions are optimal in the smallest problem is too hard to prove"
 UNPROVEN = "that the action is a mistake is not proven in this state as a problem of its own"
 _REFUSED = {
     Refusal.LIMIT: (StoppedBy.SEARCH, "the costs in this state are too hard to prove"),
@@ -95,7 +96,7 @@ def minimize_mistake(
         return _without_witness(Refusal.OPTIMAL, origin, mistake.same, laboratory, began)
     better = None
     if mistake.same is not Same.SCHEMA:
-        better = frozenset(first.costs.optimal_actions())
+        better = frozenset(first.costs.optimal_actions()[0])
     wanted = replace(mistake, better=better, loses=loses, loss=first.loss)
     protected = mistake.action.split(" ")[1:]
     sense = Sense.of(task, state_atoms(task, state), origin.facts)
@@ -103,7 +104,8 @@ def minimize_mistake(
     hasty = replace(laboratory, link=laboratory.link.part(REDUCING))
     reduction = _Reduction(first, wanted, hasty, moves, limits=limits, tell=tell)
     stopped = reduction.run()
-    return _with_witness(first, reduction, stopped, laboratory.link, began)
+    costs = reduction.best.costs.within(laboratory.link, limits.origin_expansions)
+    return _with_witness(first, reduction, stopped, costs, began)
 
 
 def _without_witness(
@@ -120,9 +122,14 @@ def _with_witness(
     first: Shown,
     reduction: _Reduction,
     stopped: StoppedBy | None,
-    link: TimedLink,
+    costs: Costs,
     began: float,
 ) -> Minimized:
+    same, tries = reduction.mistake.same, reduction.tries
+    optimal, is_complete = costs.optimal_actions()
+    if not is_complete:
+        seconds = time.monotonic() - began
+        return Minimized(Attempt(same, None, False, StoppedBy.SEARCH, tries, seconds, OPEN))
     last, source = reduction.best, first.task.source
     assert source is not None
     found, order = certificate(
@@ -134,14 +141,14 @@ def _with_witness(
     )
     number = {name: place for place, name in enumerate(order)}
     better = sorted(
-        last.costs.within(link).optimal_actions(),
+        optimal,
         key=lambda action: [(number.get(word, -1), word) for word in action.split(" ")],
     )
     mapping = last.situation.mapping
     witness = Witness(
         kind=reduction.mistake.kind,
         action=last.action,
-        better_actions=tuple(dict.fromkeys(better)),
+        better_actions=tuple(better),
         before=_sizes(first),
         after=_sizes(last),
         loss_before=first.loss,
@@ -153,14 +160,8 @@ def _with_witness(
         ),
         order=order,
     )
-    attempt = Attempt(
-        reduction.mistake.same,
-        witness,
-        stopped is None,
-        stopped,
-        reduction.tries,
-        time.monotonic() - began,
-    )
+    seconds = time.monotonic() - began
+    attempt = Attempt(same, witness, stopped is None, stopped, tries, seconds)
     return Minimized(attempt, last, found)
 
 

@@ -27,7 +27,7 @@ from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.localization import Cause, CauseKind, Localization, StepVerdict
 from engine.records.pattern import Attempt, Same, StoppedBy
 from engine.records.policy_spec import PolicySpec, SpecKind
-from engine.records.verification import ClaimKind
+from engine.records.verification import HOLDS, ClaimKind
 from engine.report.pattern_text import attempt_text
 from engine.task.export import export_state
 from engine.task.sas import write_sas
@@ -433,20 +433,17 @@ def _verified(
         return tuple(found)
     wanted = VerifyOptions(numbers, states=VERIFIED_STATES)
     verifier = Verifier(store, FINDERS, wanted, consent, timed)
+    held: dict[ClaimKind, set[int | str]] = {ClaimKind.WITNESSES: set(), ClaimKind.PATTERNS: set()}
     link.progress(0, None, "verifying")
     try:
         for number, item in enumerate(verifier.claims(), 1):
+            if item.claim in held and item.verdict == HOLDS:
+                held[item.claim].add(item.id)
             link.progress(number, None, f"{item.claim}: {item.text}")
     except (CancelledError, LimitReachedError):
         link.check()  # not by the user
         verifier.stop("the time limit was reached")
-    result = verifier.result()
-    doubtful = {
-        item.id
-        for item in result.problems
-        if item.claim in (ClaimKind.WITNESSES, ClaimKind.PATTERNS)
-    }
-    good = set(result.verified) - doubtful
+    good = set(verifier.result().verified).intersection(*held.values())
     checked = [
         WitnessResult(
             item.bug,

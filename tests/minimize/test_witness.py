@@ -405,6 +405,31 @@ def test_a_search_ends_with_its_link() -> None:
     assert time.process_time() - began < 5
 
 
+def test_better_actions_are_all_of_them_or_there_is_no_witness() -> None:
+    """From `b` a plan takes more expansions than from the start, where the direct road is seen."""
+    ways = "az5 ab1 bc1 cd1 de1 ez1 ay9 yz1"
+    text = problem(ways, "(at a)", "(at z)", "a b c d e x y z - place")
+
+    def decide(facts: frozenset[str], task: Task) -> str | None:
+        """All roads have to stay as long as they are."""
+        assert task.source is not None
+        made = task.source.problem
+        if len(made.init) < 9 or sum(item.value for item in made.values) < 20:
+            return None
+        return always("go a y", "go y z")(facts, task)
+
+    few = MinimizeLimits(expansions=3)
+    found = minimized((DOMAIN, text), Scripted(decide), detour("go a y"), few)
+    assert found.attempt.witness is not None
+    assert set(found.attempt.witness.better_actions) == {"go a b", "go a z"}
+    assert "x" not in names(found)
+    few = MinimizeLimits(expansions=3, origin_expansions=3)
+    found = minimized((DOMAIN, text), Scripted(decide), detour("go a y"), few)
+    assert found.shown is None
+    assert found.attempt.stopped_by is StoppedBy.SEARCH
+    assert "optimal in the smallest problem" in found.attempt.reason
+
+
 def test_the_loss_may_have_to_stay() -> None:
     found = minimized((DOMAIN, DETOUR), Scripted(walk), detour(same=Same.LOSS))
     assert found.attempt.witness is not None
