@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engine.campaign.file_pattern import (
+    MAX_FOLDERS,
+    MAX_NAMES,
+    LongSearchError,
+    find_files,
+    is_pattern,
+)
 from engine.campaign.presets import DEFAULT_PRESET, PRESETS
 from engine.campaign.toml_positions import Path as KeyPath
 from engine.campaign.toml_positions import Position, key_positions
@@ -45,13 +51,11 @@ from engine.records.config import (
 )
 from engine.records.policy_spec import PolicySpec, SpecKind
 
-_MOST_PARTS = 1000
 _FORM = "a line is KEY = VALUE or [TABLE], with text in quotes"
-"""Parts of a dotted key. Reading one takes time quadratic in its length."""
+_MOST_PARTS = 1000
+"""Of a dotted key. Reading one takes time quadratic in its length."""
 MIN_UNIT_MEGABYTES = 64
 """The program itself cannot start with less."""
-MAX_FOLDERS = 10_000
-"""Folders a pattern may look into: `/**/*.pddl` in a stranger's file would read the whole disk."""
 
 
 def read_config(path: str | Path) -> CampaignConfig:
@@ -245,22 +249,20 @@ class ConfigReader:
 
     def _files(self, place: KeyPath, pattern: str) -> list[str]:
         """The files a path or a pattern such as `problems/*.pddl` names."""
-        if not any(letter in pattern for letter in "*?["):
+        if not is_pattern(pattern):
             return [self._file(place, pattern)]
-        whole = self.folder / pattern
-        fixed = Path(*_before_wildcard(whole))
-        rest = str(whole.relative_to(fixed))
         try:
-            if _folders_below(fixed, Path(rest).parts) > MAX_FOLDERS:
-                self._fail(
-                    place,
-                    f"'{pattern:.60}' looks into more than {MAX_FOLDERS} folders",
-                    "begin the pattern with the folder that holds the files",
-                )
-            found = sorted(str(path) for path in fixed.glob(rest) if path.is_file())
-        except (RecursionError, ValueError, NotImplementedError) as error:
+            found = list(map(str, find_files(self.folder / pattern)))
+        except LongSearchError:
+            self._fail(
+                place,
+                f"'{pattern:.60}' looks into more than {MAX_FOLDERS} folders, or at more than "
+                f"{MAX_NAMES} files",
+                "begin the pattern with the folder that holds the files",
+            )
+        except ValueError as error:
             self._fail(place, f"'{pattern:.60}' is not a pattern: {error}", "check the path")
-        except OSError as error:  # a name that is too long, a folder that may not be read
+        except OSError as error:  # a name that is too long
             self._fail(
                 place, f"cannot look for '{pattern:.60}': {error.strerror}", "check the path"
             )
@@ -352,26 +354,6 @@ class ConfigReader:
             path = path[:-1]
         line, column = position or (None, None)
         raise ConfigurationError(message, Location.of(self.path, line, column), hint)
-
-
-def _folders_below(start: Path, pattern: tuple[str, ...]) -> int:
-    """Count the folders that a pattern looks into, up to the first that is too many."""
-    depth = sys.maxsize if "**" in pattern else len(pattern) - 1
-    count = 0
-    for folder, below, _ in os.walk(start):
-        count += 1
-        if count > MAX_FOLDERS:
-            break
-        if len(Path(folder).parts) - len(start.parts) >= depth:
-            below.clear()
-    return count
-
-
-def _before_wildcard(path: Path) -> Iterator[str]:
-    for part in path.parts:
-        if any(letter in part for letter in "*?["):
-            return
-        yield part
 
 
 def _dotted(path: KeyPath) -> str:

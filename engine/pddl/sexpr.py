@@ -15,6 +15,8 @@ from engine.pddl.model import Position
 
 DEEPEST_NESTING = 100
 """Far above any sensible file, and low enough for the recursive readers that follow."""
+LONGEST_WORD = 1000
+"""Messages repeat names, and a terminal would show megabytes."""
 
 TOKEN = re.compile(r"[()]|\?[^\s();?]*|[^\s();?]+|;", re.ASCII)
 NOT_PDDL = re.compile(r"[^\x21-\x7e]")
@@ -121,7 +123,12 @@ def tokens(text: str, raw: bool = False) -> Iterator[tuple[str, Position]]:
                 raise _strange(
                     strange.group(), Position(number, match.start() + strange.start() + 1)
                 )
-            yield token if raw else token.lower(), Position(number, match.start() + 1)
+            position = Position(number, match.start() + 1)
+            if not raw and len(token) > LONGEST_WORD:
+                raise MalformedError(
+                    position, f"a word has more than {LONGEST_WORD} characters", "shorten it"
+                )
+            yield token if raw else token.lower(), position
 
 
 def _forgotten(token: str, stack: list[_Open]) -> Position | None:

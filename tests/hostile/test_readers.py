@@ -81,3 +81,10 @@ def test_nesting_has_a_limit_that_is_told() -> None:
         report = check_texts(f"(define (domain d) {text})")
         assert not report.ok
         assert report.diagnostics
+
+
+def test_a_word_has_a_limit_so_that_messages_have_one() -> None:
+    for text in (f"(define (domain {'x' * 10**6}))", f"(define (domain d) ({'x' * 10**6}))"):
+        (diagnostic,) = check_texts(text).diagnostics
+        assert "more than 1000 characters" in diagnostic.message
+        assert len(diagnostic.message) < 100

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from reference.hostile_readers import FERRY
 
-from engine.campaign import config_reader
+from engine.campaign import file_pattern
 from engine.campaign.config_reader import parse_config
 from engine.errors import ConfigurationError
 
@@ -76,13 +76,41 @@ def test_what_can_be_read_is_found_beside_it(open_folder: Path) -> None:
 def test_a_pattern_that_reads_the_whole_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
 ) -> None:
-    monkeypatch.setattr(config_reader, "MAX_FOLDERS", 30)
+    monkeypatch.setattr(file_pattern, "MAX_FOLDERS", 30)
     for number in range(40):
         (tmp_path / "a" / "b" / str(number)).mkdir(parents=True)
-    with pytest.raises(ConfigurationError, match="looks into more than 30 folders"):
+    with pytest.raises(ConfigurationError, match="looks into more than"):
         parse_config(config(pattern), tmp_path / "campaign.toml")
     with pytest.raises(ConfigurationError, match="no file matches"):
         parse_config(config("a/*/*.pddl"), tmp_path / "campaign.toml")
+
+
+def test_links_do_not_make_a_pattern_long(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"link{number}").symlink_to(".")
+    (tmp_path / "p.pddl").touch()
+    with pytest.raises(ConfigurationError, match="looks into more than 10000 folders"):
+        parse_config(config("*/" * 8 + "*.pddl"), tmp_path / "campaign.toml")
+    found = parse_config(config("**/*.pddl"), tmp_path / "campaign.toml")
+    assert found.problems == (str(tmp_path / "p.pddl"),)
+
+
+def test_many_links_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_pattern, "MAX_NAMES", 500)
+    for number in range(40):
+        (tmp_path / f"link{number}").symlink_to(".")
+    with pytest.raises(ConfigurationError, match="or at more than 500000 files"):
+        parse_config(config("*/*/*.pddl"), tmp_path / "campaign.toml")
+
+
+def test_every_folder_is_looked_into_once_per_part(tmp_path: Path) -> None:
+    """In `**/**` any folder may be reached by many splits of its path."""
+    deep = tmp_path.joinpath(*["d"] * 60)
+    deep.mkdir(parents=True)
+    (deep / "p.pddl").touch()
+    for pattern in ("d/" + "**/" * 12 + "*.pddl", "*/../" * 9 + "d/**/?.pddl"):
+        found = parse_config(config(pattern), tmp_path / "campaign.toml")
+        assert [Path(name).resolve() for name in found.problems] == [deep / "p.pddl"]
 
 
 @pytest.mark.parametrize("megabytes", MEGABYTES)
