@@ -134,6 +134,40 @@ def test_near_ties_are_decided_alone(
     assert in_batches() == alone
 
 
+def test_near_ties_of_large_scores_are_decided_alone(
+    write: Write, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no successor is judged solvable, the last place of a score is nearly a hundredth."""
+    hopeless = put("solvable_readout.post.2.bias", torch.tensor([-1e9]))
+    bound = open_policy(str(write(hopeless, solvable=True))).bind(task)
+    states = some_states(task, 60)
+    alone = [int(bound.decide(state[None])[0]) for state in states]
+    noise, scored = np.random.default_rng(0), bound.scored
+
+    def rounded(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """As when every value changes in its last place before the penalty is added."""
+        for state, operators, scores in scored(batch):
+            places = noise.integers(-1, 2, len(scores)) if len(batch) > 1 else 0
+            assert scores.min() >= 100000
+            yield state, operators, (scores + places * np.spacing(scores)).astype(np.float32)
+
+    def in_batches() -> list[int]:
+        decisions: list[int] = bound.decide(states).tolist()
+        return decisions
+
+    monkeypatch.setattr(bound, "scored", rounded)
+    assert in_batches() == alone
+    monkeypatch.setattr(gnn_policy, "RELATIVE_BATCH_MARGIN", 0.0)
+    assert in_batches() != alone
+
+
+def test_scores_that_are_no_numbers_are_an_error_of_the_policy(write: Write, task: Task) -> None:
+    vast = put("model.relation_network.update.0.weight", torch.full((8, 8), 3e38))
+    bound = open_policy(str(write(vast))).bind(task)
+    with pytest.raises(PolicyError, match="too large to be numbers"):
+        bound.decide(np.array([task.init], np.int32))
+
+
 def test_relations_with_more_atoms_than_nodes(
     write: Write, task: Task, domain_path: Path, problem_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import Location, UnsupportedError
+from engine.errors import Location, PolicyError, UnsupportedError
 from engine.native.library import Int32Array, Int64Array
 from engine.pddl.model import Atom, Domain, Problem, conjuncts
 from engine.policies.gnn.checkpoint import (
@@ -125,7 +125,8 @@ TIE_TOLERANCE = 1e-5
 """Scores this close count as equal, and the first candidate wins."""
 
 BATCH_MARGIN = 5e-5
-"""More than a score changes when its state is evaluated among others."""
+RELATIVE_BATCH_MARGIN = 1e-6
+"""More than a score, small or large, changes when its state is evaluated among others."""
 
 ENGINE = f"numpy {np.__version__}, ties alone"
 """What decides, for descriptions: another engine may break near ties in another way."""
@@ -205,7 +206,10 @@ class BoundGnn:
         decisions = np.full(len(states), NO_ACTION, dtype=np.int32)
         for state, operators, scores in self.scored(states):
             threshold = scores.min() + TIE_TOLERANCE
-            if len(states) > 1 and (scores <= threshold + BATCH_MARGIN).sum() > 1:
+            if np.isnan(threshold):
+                raise PolicyError("the scores of the network are too large to be numbers")
+            margin = max(BATCH_MARGIN, RELATIVE_BATCH_MARGIN * float(threshold))
+            if len(states) > 1 and (scores <= threshold + margin).sum() > 1:
                 decisions[state] = self.decide(states[state : state + 1])[0]
             else:
                 decisions[state] = operators[np.flatnonzero(scores <= threshold)[0]]
