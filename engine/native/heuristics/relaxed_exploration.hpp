@@ -36,8 +36,8 @@ class RelaxedExploration {
     }
   }
 
-  // The value of the goal in a state. Stops as soon as it is known: more expensive facts get no meaningful
-  // value.
+  // The value of the goal in a state. Stops when the last goal fact leaves the queue, because only the goal
+  // operator gives the goal: facts that leave it later get no meaningful value.
   Cost explore(const std::int32_t* values) {
     queue_.clear();
     std::fill(value_.begin(), value_.end(), kInfinity);
@@ -48,8 +48,8 @@ class RelaxedExploration {
     std::int32_t fact;
     while (queue_.pop(key, fact)) {
       if (value_[index(fact)] < key) continue;
-      if (fact == task_.goal_fact) return key;
       for (const std::int32_t o : task_.users[fact]) pay(o, key);
+      if (const Cost goal = value_[index(task_.goal_fact)]; goal != kInfinity) return goal;
     }
     return kInfinity;
   }
