@@ -75,8 +75,10 @@ def find_gap_problem(finding: Finding) -> str:
     return ""
 
 
-def find_end_problem(outcome: str, reason: str, cost: int | None) -> str:
+def find_end_problem(outcome: str | None, reason: str | None, cost: int | None) -> str:
     """Return what is wrong with the claimed end of a run, or an empty string."""
+    if outcome is None or reason is None:
+        return "only a part of how its run ends is stored"
     if reason not in _REASONS.get(outcome, ()):
         return f"a run that is {outcome} does not end by '{reason}'"
     if (cost is None) != (outcome == FAILED):
@@ -103,6 +105,8 @@ def _run_problems(states: list[State], run: Run, task: Task) -> Iterator[str]:
         yield "it reaches the goal" if at_goal else "it ends before the goal"
     if run.outcome is FAILED:
         yield from _problems_with_end(states, run, task)
+    elif run.last_decision != NO_DECISION:
+        yield "it does not fail, but has a decision that ends it"
     elif run.cost != (cost := cost_of(run.operators, task)):
         yield f"it costs {cost}, not {run.cost}"
 

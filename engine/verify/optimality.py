@@ -38,7 +38,10 @@ def check_answer(
     if answer.verdict == OracleVerdict.BUG:
         return ClaimKind.BUGS, _check_bug(answer, row, bug)
     if answer.verdict == OracleVerdict.OPTIMAL:
-        return ClaimKind.OPTIMAL, _check_optimal(row, bug, costs)
+        optimal = _check_optimal(row, bug, costs)
+        if optimal != HOLDS or answer.bound is None:
+            return ClaimKind.OPTIMAL, optimal
+        return ClaimKind.BOUNDS, _check_bound(answer.bound, row, bug, costs)
     if answer.verdict != OracleVerdict.NOT_REFUTED:
         return ClaimKind.BUGS, false(f"'{answer.verdict}' is not a verdict")
     if answer.bound is not None:

@@ -285,7 +285,7 @@ def _words(decision: int, task: Task) -> str:
 
 def check_pool_run(decisions: Decisions | None, row: PoolRow, step_limit: int) -> Verdict:
     """Check a claimed run from a pool state; `decisions` were followed from it."""
-    if row.outcome is None or row.reason is None:
+    if (row.outcome, row.reason, row.policy_cost) == (None, None, None):
         return HOLDS  # nothing is claimed
     if problem := find_end_problem(row.outcome, row.reason, row.policy_cost):
         return false(problem)

@@ -78,9 +78,10 @@ from engine.workspace.workspace import campaign_key
 
 UNCHECKED = (
     "times, memory, and the effort of walks, searches and policies",
-    "that walks were drawn with the seed of their unit; they are replayed",
+    "that walks were drawn as the settings of fuzzing and their seed say; they are replayed",
     "which oracle or policy of the portfolio proved a bug, and whether first or in retrospect",
-    "which limits were reached, and verdicts and bounds that are weaker than they could be",
+    "which limits were set or reached, and how far dominance functions were computed",
+    "verdicts and bounds that are weaker than they could be",
     "paths of files; only their contents are checked",
     "triage, notes, the log, the project and trainings",
     "comparisons of domains; 'plumbline compare --verify' checks them",

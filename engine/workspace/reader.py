@@ -325,8 +325,10 @@ class WorkspaceReader(BugReader):
 
     def task_hash(self, problem: int) -> str | None:
         """None if no unit has translated it yet."""
-        (value,) = self._one("SELECT task_hash FROM problems WHERE id = ?", problem)
-        return None if value is None else str(value)
+        hashed, sas = self._one("SELECT task_hash, sas_file FROM problems WHERE id = ?", problem)
+        if (hashed is None) != (sas is None):
+            raise damaged(self.path, "a task or its hash is missing")
+        return None if hashed is None else str(hashed)
 
     def task(self, problem: int) -> Task:
         """The task as it was when it was tested: no translator is needed, whatever its version."""
