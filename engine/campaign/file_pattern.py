@@ -35,8 +35,8 @@ def find_files(pattern: Path) -> list[Path]:
     search = _Search()
     places = [Path(pattern.anchor)]
     for part in folders:
-        places = list(dict.fromkeys(search.inside(places, part, folders=True)))
-    return sorted(filter(os.path.isfile, set(search.inside(places, last))))
+        places = list(search.inside(places, part, folders=True))
+    return sorted(filter(os.path.isfile, search.inside(places, last)))
 
 
 class _Search:

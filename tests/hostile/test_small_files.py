@@ -125,6 +125,23 @@ def test_a_reader_is_held_to_limits() -> None:
     subprocess.run([sys.executable, "-c", LIMITED_READERS], check=True, timeout=60)
 
 
+def test_a_policy_is_read_within_these_limits(tmp_path: Path) -> None:
+    """A sound file that takes more than it may: 64 MB of weights, and no memory for them."""
+    path = tmp_path / "p.pt"
+    weights = {"action.0.0.weight": torch.zeros(2**24)}
+    torch.save({"plumbline": 1, "metadata": "{}", "state_dict": weights}, path)
+    program = (
+        "import sys\nfrom engine.policies.policy import open_policy\n"
+        "from engine.workers import limits\n"
+        "limits.READING_MEGABYTES = limits.READING_FACTOR = 0\nopen_policy(sys.argv[1])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=False
+    )
+    assert "PolicyError" in done.stderr
+    assert "the policy cannot be read: it takes too much memory" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["p.policy", "p.pt"])
 def test_the_same_within_a_workspace(sound: Path, tmp_path: Path, name: str) -> None:
     path = Path(shutil.copy(sound, tmp_path / "w.plumb"))

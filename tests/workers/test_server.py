@@ -27,6 +27,7 @@ from engine.workers.channel import (
     Order,
     Take,
     pack,
+    frame,
     unpack,
 )
 from engine.workers.server import MAX_STRANGERS, WorkerAddress, WorkerServer, make_call
@@ -150,6 +151,26 @@ def test_who_does_not_know_the_secret_stays_outside(server: WorkerServer) -> Non
     with pytest.raises((ChannelError, OSError, EOFError)):
         replace(heard.address, secret=b"guessed").connect()
     assert "guessed" not in repr(replace(heard.address, secret=b"guessed"))
+
+
+@pytest.mark.parametrize("greeting", [b"", bytes(64), None], ids=["none", "invented", "echo"])
+def test_who_shows_no_proof_gets_no_call(server: WorkerServer, greeting: bytes | None) -> None:
+    """Without a greeting, with an invented one, and with the server's own words."""
+    heard = Heard(server)
+    with socket.create_connection(server.address, timeout=30) as stranger:
+        if greeting is None:
+            for _ in range(2):  # its number, then its proof
+                stranger.sendall(stranger.recv(64))
+        else:
+            stranger.sendall(greeting)
+        answer = b""
+        with suppress(OSError):  # it hangs up, perhaps before all is sent or read
+            stranger.sendall(frame(Take(heard.address.number)))
+            stranger.shutdown(socket.SHUT_WR)
+            while data := stranger.recv(2**16):
+                answer += data
+    assert b"compare" not in answer
+    assert b"compare" in frame(CALL)
 
 
 def test_a_worker_that_falls_silent_in_the_middle_of_a_message_does_not_block_others(
