@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, product
 from random import Random
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from reference import fdr
+from reference.adl_tasks import axiom_task, conditional_task, eventful_task
 from reference.amount import amount
 from reference.random_tasks import dials
 from reference.soundness import TablePolicy, Truth, optimal_policy, policies, random_task
@@ -21,6 +23,7 @@ from engine.records.config import Unsolved
 from engine.records.finding import INFINITY, RunOutcome
 from engine.search.heuristics import Evaluator
 from engine.task.states import StateTable
+from engine.task.task import Task
 
 
 def pool_of(fuzzer: Fuzzer) -> list:
@@ -122,6 +125,27 @@ def test_states_that_hmax_knows_to_be_dead_ends_are_left_out() -> None:
         entries = pool_of(Fuzzer(StateTable(task), None, FuzzOptions(30, 4, seed, walks=150)))
         assert (hmax([entry.state for entry in entries[1:]] or [task.init]) != INFINITY).all()
         left_out += int((hmax(fdr.reachable_states(task)) == INFINITY).sum())
+    assert left_out
+
+
+@pytest.mark.parametrize("make", [conditional_task, axiom_task])
+def test_walks_enter_whatever_hmax_does_not_exclude(make: Callable[[int], Task]) -> None:
+    """Where effects have conditions or variables are derived, too."""
+    left_out = 0
+    for number in range(amount(60, 12)):
+        task = eventful_task(make, number)
+        states = fdr.reachable_states(task)
+        finite = dict(zip(states, Evaluator(task, "hmax")(states) != INFINITY, strict=True))
+        found, waiting = {task.init}, [task.init]
+        for state in waiting:
+            for _, successor in fdr.successors(task, state):
+                is_over = fdr.holds(task.goal, successor) or not fdr.applicable(task, successor)
+                if finite[successor] and not is_over and successor not in found:
+                    found.add(successor)
+                    waiting.append(successor)
+        fuzzer = Fuzzer(StateTable(task), None, FuzzOptions(10**9))
+        assert {entry.state for entry in pool_of(fuzzer)} == found
+        left_out += sum(not is_finite for is_finite in finite.values())
     assert left_out
 
 
