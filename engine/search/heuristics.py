@@ -88,7 +88,7 @@ def build_cartesian(
         landmarks=options.landmarks,
         goals=options.goals,
     )
-    return _build(build, task, state, goal, limits=limits, control=control)
+    return _build("cartesian", build, task, state, goal, limits=limits, control=control)
 
 
 def build_merge_and_shrink(
@@ -111,7 +111,7 @@ def build_merge_and_shrink(
         max_states=_limit(options.max_states),
         max_transitions=_limit(options.max_transitions),
     )
-    return _build(build, task, state, goal, limits=limits, control=control)
+    return _build("ms", build, task, state, goal, limits=limits, control=control)
 
 
 def _limit(value: int | None) -> int:
@@ -119,6 +119,7 @@ def _limit(value: int | None) -> int:
 
 
 def _build(
+    name: str,
     build: Callable[..., Built],
     task: Task,
     state: Sequence[int] | None,
@@ -127,7 +128,11 @@ def _build(
     limits: SearchLimits,
     control: Control | None,
 ) -> Abstraction:
-    """Build an abstraction for a state and a goal; reject an unfinished one."""
+    """Build an abstraction for a state and a goal; reject an unfinished one.
+
+    Raises a usage error for a task on which its values would be wrong.
+    """
+    heuristic_called(name, task)
     control = control or Control()
     start = task.init if state is None else task.extend([int(value) for value in state])
     inputs = (
@@ -189,10 +194,10 @@ class Evaluator:
         *,
         state: Sequence[int] | None = None,
     ) -> None:
-        kernel = heuristic_called(heuristic, task)
         if heuristic in BUILT_FOR_STATE:
             self._native = BUILT_FOR_STATE[heuristic](task, state, goal).native
         else:
+            kernel = heuristic_called(heuristic, task)
             facts = facts_array(task.goal if goal is None else sorted(goal))
             self._native = NativeEvaluator.of(native_task(task), kernel, facts)
 

@@ -22,6 +22,7 @@ from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import (
+    BUILT_FOR_STATE,
     LMCUT_RULES,
     CartesianOptions,
     Evaluator,
@@ -191,6 +192,8 @@ def test_abstractions_decline_axioms_by_name(heuristic: str, name: str) -> None:
         search(task, heuristic=heuristic)
     with pytest.raises(UsageError, match=f"{name}.*axioms"):
         Evaluator(task, heuristic)
+    with pytest.raises(UsageError, match=f"{name}.*axioms"):
+        BUILT_FOR_STATE[heuristic](task, None, None)
 
 
 def test_cartesian_abstractions_name_the_operator_that_is_too_much() -> None:
