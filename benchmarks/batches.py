@@ -21,13 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.native.library import Int32Array  # before numpy, which then has one thread
+
+# isort: split
 import numpy as np
 from measurement import EXAMPLES, ROOT, MissingDataError, Row, Setting, mistakes
 from policies import suites
 
 from engine.fuzzing.fuzzer import BLOCK, Fuzzer, FuzzOptions
 from engine.native import library as native
-from engine.native.library import Int32Array
 from engine.policies.policy import Policy, Probabilistic, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.task.load import load_task

@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
+from engine.native.library import Int32Array  # before numpy, which then has one thread
+
+# isort: split
 import numpy as np
 import torch
 from measurement import Row, Setting, compared, mistakes
 from torch.utils.flop_counter import FlopCounterMode
 
-from engine.native.library import Int32Array
 from engine.policies.policy import Policy, Probabilistic, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.records.finding import RunOutcome
