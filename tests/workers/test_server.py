@@ -26,8 +26,8 @@ from engine.workers.channel import (
     Events,
     Order,
     Take,
-    pack,
     frame,
+    pack,
     unpack,
 )
 from engine.workers.server import MAX_STRANGERS, WorkerAddress, WorkerServer, make_call
