@@ -217,19 +217,19 @@ COLUMNS: tuple[Column[ProblemRow], ...] = (
         tip="Operators of the grounded task",
     ),
     Column(
+        "cost",
+        "Policy cost",
+        _solved_cost,
+        numeric=True,
+        tip="Cost of the selected policy's plan from the initial state",
+    ),
+    Column(
         "outcome",
         "Outcome",
         lambda row: row.outcome,
         tip="How the run of the selected policy from the initial state ends",
         icon=_outcome_icon,
         token=_outcome_token,
-    ),
-    Column(
-        "cost",
-        "Policy cost",
-        _solved_cost,
-        numeric=True,
-        tip="Cost of the selected policy's plan from the initial state",
     ),
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,11 @@ _ROOM_BELOW_ZERO = 0.04
 _EDGE, _TOP, _GAP = 1, 8, 6  # pixels
 _MANY = 5
 """A legend of more lines stands beside the curves, which it would cover."""
+
+
+_Text = tuple[QRectF, int, str]
+_Specs = tuple[object, object, list[_Text]]
+"""What pyqtgraph draws of an axis: its line, its ticks and their numbers."""
 
 
 class Plot(QWidget):
@@ -189,6 +195,8 @@ class Plot(QWidget):
             self._zero.setData(starts[0], np.zeros(1))
         self.drawing.draw(self._curves, self._points, self._diagonal)
         self._place_legend()
+        if self.is_empty:  # else it keeps the range of what was here before
+            self.item.vb.setRange(QRectF(0, 0, 1, 1), disableAutoRange=False)
         self.item.vb.updateAutoRange()  # else the axes follow a frame later than the curves
         self._show_hover()
         self.drawn.emit()
@@ -388,6 +396,14 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
             return spacing
         return [(step, offset) for step, offset in spacing if step >= 1] or [(1.0, 0.0)]
 
+    def generateDrawSpecs(self, painter: QPainter) -> _Specs | None:  # noqa: N802  pyqtgraph's name
+        """Leave out every other number below the plot where they would touch."""
+        specs: _Specs | None = super().generateDrawSpecs(painter)
+        if specs is None or self.orientation != "bottom":
+            return specs
+        axis, ticks, texts = specs
+        return axis, ticks, _apart(texts)
+
     def updateAutoSIPrefix(self) -> None:  # noqa: N802  pyqtgraph's name
         """Never "x0.001": pyqtgraph ignores the switch for axes without a unit. Called after every
         change of the range, so the drawn axis is discarded.
@@ -395,6 +411,13 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         self.autoSIPrefixScale = 1.0
         self.picture = None
         self.update()
+
+
+def _apart(texts: list[_Text]) -> list[_Text]:
+    texts = sorted(texts, key=lambda text: text[0].left())
+    while any(b.left() - a.right() < _GAP for (a, *_), (b, *_) in pairwise(texts)):
+        texts = texts[::2]
+    return texts
 
 
 def _lowest(values: Sequence[ArrayLike]) -> float | None:

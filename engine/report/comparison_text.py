@@ -15,6 +15,7 @@ from engine.records.comparison import (
     Side,
 )
 from engine.records.events import ComparisonProgress, OperatorChecked, StageStarted
+from engine.report.words import count_text
 
 READINGS = {
     Parameters.DISTINCT: "Parameters are distinct",
@@ -149,8 +150,9 @@ def progress_line(events: list[object]) -> str:
                 return (
                     f"{READINGS[event.parameters]}: {_stage(event.stage)}, "
                     f"{event.operators_covered} of {event.operators} actions covered, "
-                    f"{event.candidates} mappings tried, {event.conflicts} conflicts, "
-                    f"{event.states} states"
+                    f"{count_text(event.candidates, 'mapping')} tried, "
+                    f"{count_text(event.conflicts, 'conflict')}, "
+                    f"{count_text(event.states, 'state')}"
                 )
             case StageStarted():
                 return f"{READINGS[event.parameters]}: {_stage(event.stage)}"

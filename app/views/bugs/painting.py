@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
@@ -15,6 +15,7 @@ ICON = 16
 MIN_OBJECT_LENGTH = 3
 MIN_NAME_LENGTH = 4
 """Of an action, with the bracket before it."""
+_NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 _BESIDE_LETTER = re.compile(r"(?<=[^\W\d_])[-_]")
 
@@ -29,9 +30,10 @@ def draw_elided(painter: QPainter, rect: QRect, text: str) -> None:
 def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
     """A long ground action with as much of its name and of its objects as there is room for.
 
-    Objects with numbers become initials, as in `(load p2 t1)`, with more letters where two would
-    look the same and there is room; others lose their middles, because names often differ at their
-    ends. The name loses its end only when objects have nothing left to lose: it says what happens.
+    Objects with numbers become initials, as in `(load p2 t1)`, with more letters where two kinds
+    would look the same and there is room; others lose their middles, because names often differ at
+    their ends. The name loses its end only when objects have nothing left to lose: it says what
+    happens.
     """
     if metrics.horizontalAdvance(action) <= width:
         return action
@@ -39,33 +41,40 @@ def elided_action(metrics: QFontMetrics, action: str, width: int) -> str:
     end = ")" if action.endswith(")") else ""
     longest = max(map(len, objects), default=0)
     least = MIN_OBJECT_LENGTH
-    sizes = [
-        (len(name), most, _letters(objects)) for most in range(max(longest, least), least - 1, -1)
-    ]
-    sizes += [(most, least, 1) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
-    for name_length, most, letters in sizes:
-        short = [_short_object(item, most, letters) for item in objects]
+    letters = _letters(objects)
+    sizes = [(len(name), most, letters) for most in range(max(longest, least), least - 1, -1)]
+    sizes += [(most, least, {}) for most in range(len(name), MIN_NAME_LENGTH - 1, -1)]
+    for name_length, most, kinds in sizes:
+        short = [_short_object(item, most, kinds) for item in objects]
         text = f"{' '.join([_short_name(name, name_length), *short])}{end}"
         if metrics.horizontalAdvance(text) <= width:
             return text
     return metrics.elidedText(action, Qt.TextElideMode.ElideMiddle, width)
 
 
-def _letters(objects: Sequence[str]) -> int:
-    """How many letters of each word tell the objects apart that have numbers."""
-    numbered = {name for name in objects if name[-1].isdigit()}
-    enough = (n for n in range(1, 4) if len({_initials(o, n) for o in numbered}) == len(numbered))
+def _letters(objects: Sequence[str]) -> dict[str, int]:
+    """How many letters of each word tell a kind of objects with numbers from the other kinds."""
+    kinds = {_kind(name) for name in objects if name[-1].isdigit()}
+    return {kind: _distinguishing(kind, kinds - {kind}) for kind in kinds}
+
+
+def _distinguishing(kind: str, others: Set[str]) -> int:
+    enough = (n for n in range(1, 4) if _initials(kind, n) not in {_initials(o, n) for o in others})
     return next(enough, 1)
+
+
+def _kind(name: str) -> str:
+    return _NUMBER.sub("", name)
 
 
 def _initials(name: str, letters: int) -> str:
     return _BESIDE_LETTER.sub("", _WORD.sub(lambda word: word[0][:letters], name))
 
 
-def _short_object(name: str, most: int, letters: int) -> str:
+def _short_object(name: str, most: int, letters: Mapping[str, int]) -> str:
     """The initials of its words and its number, as `cl3` of `city-loc-3`; or that many letters."""
     if name[-1].isdigit():
-        return _initials(name, letters)
+        return _initials(name, letters.get(_kind(name), 1))
     return name if len(name) <= most else f"{name[: most - 3]}…{name[-2:]}"
 
 

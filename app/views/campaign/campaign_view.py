@@ -181,6 +181,9 @@ class CampaignView(QWidget):
         units = [] if progress is None else list(progress.units)
         if units != self.units.rows:
             self.units.set_rows(units)
+            remarks = len(UNITS) - 1
+            is_silent = not any(UNITS[remarks].text_of(unit) for unit in units)
+            self.unit_table.hide_empty_columns({remarks} if is_silent else set())
 
     def _make_header(self) -> None:
         self.title = label(role="title")

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QLabel,
-    QSizePolicy,
     QSpinBox,
     QStackedWidget,
     QTabWidget,
@@ -37,6 +36,7 @@ from app.views.equivalence.domain_slot import DomainSlot
 from app.views.equivalence.verdict_view import VerdictView
 from app.widgets.builders import action, button, describe
 from app.widgets.empty_state import EmptyState
+from app.widgets.labels import ElidedLabel
 from app.widgets.layouts import hbox, vbox
 from app.widgets.page import Page
 from app.widgets.table_view import TableView
@@ -56,6 +56,7 @@ WHAT_IT_IS = (
     "Two domains are equivalent if their predicates can be matched so that each domain can reach "
     "whatever the other can reach, for all objects. Drop two versions on A and B."
 )
+READY = "Ready to compare"
 NOT_COMPARED = (
     "The verdict comes with evidence: how each action is done in the other domain, or a problem "
     "that only one of the domains can solve."
@@ -98,8 +99,7 @@ class EquivalencePage(Page):
         self.reading = QComboBox()
         self.permute = QCheckBox("Try reordered arguments")
         self.seconds = QSpinBox()
-        self.progress = QLabel()
-        self.progress.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.progress = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.diff = TextDiffView(theme)
         self.structure = TableModel(STRUCTURE_COLUMNS, theme, self)
         self.structure_table = self._table("structure", "Structural differences", self.structure)
@@ -243,6 +243,7 @@ class EquivalencePage(Page):
             item.setToolTip(f"Unavailable: {reason}" if reason else "Compare A and B (F5)")
         for item in (self.stop_button, self._stop_action):
             item.setEnabled(self._job is not None)
+        self.ready.title.setText(READY if self._job is None else "Comparing…")
 
     @Slot(str)
     def _on_document_changed(self, topic: str) -> None:
@@ -414,7 +415,7 @@ class EquivalencePage(Page):
         return EmptyState(
             self.context.theme,
             "equivalence",
-            "Ready to compare",
+            READY,
             NOT_COMPARED,
             action_text="Compare",
             on_action=self.start,

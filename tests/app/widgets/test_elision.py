@@ -60,8 +60,10 @@ def test_objects_with_numbers_are_cut_as_people_cut_them(qapp: object) -> None:
     assert shown(len(action)) == action
     assert shown(len(action) - 1) == "(pick-up t1 cl12 p2 t3-1 robot)"
     action = "(load parcel1 truck1 place1 room0 room1)"
-    assert shown(33) == "(load pa1 tr1 pl1 ro0 ro1)"
-    assert shown(25) == "(load p1 t1 p1 r0 r1)"
+    assert shown(33) == "(load pa1 t1 pl1 r0 r1)"
+    assert shown(22) == "(load p1 t1 p1 r0 r1)"
+    action = "(unload parcel2 truck1 place4 room0 room1)"  # no two have the same initial and number
+    assert shown(28) == "(unload pa2 t1 pl4 r0 r1)"
     action = "(pick-up truck-1 city-loc-12 package-2 tile-3-1 robot)"
     assert shown(30) == "(pick-up t1 cl12 p2 t3-1 r…ot)"
     assert shown(28) == "(pick-… t1 cl12 p2 t3-1 …ot)"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pyqtgraph import PlotDataItem
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from reference.screens import PATIENCE
@@ -70,6 +71,35 @@ def test_axes_follow_the_values_and_do_not_go_below_zero(qtbot: QtBot, plot: Plo
     drawn(qtbot, plot)
     plot.grab()
     assert axis.range[0] <= -5
+
+
+def test_an_empty_plot_does_not_keep_the_range_of_what_it_showed(qtbot: QtBot, plot: Plot) -> None:
+    plot.set_curves([Curve("a", [0, 20], [0, 70])])
+    drawn(qtbot, plot)
+    plot.set_curves([Curve("a", [], [])])
+    drawn(qtbot, plot)
+    for side in ("bottom", "left"):
+        assert plot.item.getAxis(side).range[1] < 2
+    plot.set_curves([Curve("a", [0, 5], [0, 30])])
+    drawn(qtbot, plot)
+    assert plot.item.getAxis("left").range[1] >= 30
+
+
+@pytest.mark.parametrize("last", [7, 12, 100, 12_000])
+def test_numbers_below_a_narrow_plot_do_not_touch(qtbot: QtBot, plot: Plot, last: int) -> None:
+    plot.resize(300, 200)
+    plot.set_curves([Curve("a", [0, last], [0, 1])])
+    drawn(qtbot, plot)
+    plot.grab()
+    axis, image = plot.item.getAxis("bottom"), QImage(8, 8, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    _, _, texts = axis.generateDrawSpecs(painter)
+    painter.end()
+    places = sorted((rect.left(), rect.right()) for rect, _, _ in texts)
+    assert len(places) > 2
+    assert all(next_left - right >= 6 for (_, right), (next_left, _) in pairwise(places))
+    values = [float(text) for _, _, text in sorted(texts, key=lambda text: text[0].left())]
+    assert len({b - a for a, b in pairwise(values)}) == 1
 
 
 def test_an_axis_from_zero_shows_small_differences_as_small(qtbot: QtBot, theme: Theme) -> None:

@@ -170,6 +170,19 @@ def test_a_narrow_window_cuts_no_button(
     checked(qtbot, page)
 
 
+def test_units_without_remarks_fit_into_a_small_window(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    page, view = first_of_two(qtbot, open_page(finished))
+    page.resize(1196, 750)  # of a window of 1280 x 800
+    view.tabs.setCurrentIndex(2)
+    assert view.unit_table.isVisible()
+    assert view.unit_table.isColumnHidden(view.units.columnCount() - 1)
+    qtbot.wait(1)  # the table is laid out
+    assert view.unit_table.horizontalScrollBar().maximum() == 0
+    checked(qtbot, page)
+
+
 def test_a_point_leads_to_its_bug(
     qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
 ) -> None:

@@ -42,6 +42,7 @@ from engine.records.comparison import (
     Pattern,
     ReadingResult,
 )
+from engine.records.events import ComparisonProgress
 
 FORGETFUL = EXAMPLES.parent / "versions" / "ferry-forgetful.pddl"
 
@@ -64,7 +65,9 @@ def compared(page: EquivalencePage, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     assert page.may_close()
     assert not page.run_button.isEnabled()
+    assert page.ready.title.text() == "Comparing…"
     qtbot.waitUntil(lambda: not page.may_close(), timeout=PATIENCE)
+    assert page.ready.title.text() == "Ready to compare"
 
 
 def drop(slot: DomainSlot, path: Path) -> None:
@@ -322,3 +325,16 @@ def test_two_readings_are_explained() -> None:
     assert verdicts(other) == (
         "Equivalent (parameters are distinct), Undecided (parameters may coincide)"
     )
+
+
+def test_what_is_going_on_is_counted_and_never_cut_off_in_silence(
+    page: EquivalencePage, qtbot: QtBot
+) -> None:
+    progress = ComparisonProgress(Parameters.DISTINCT, "mappings", 1, 0, 13, 13, 65, 1.0)
+    page._on_events([progress])
+    assert page.progress.text().endswith("1 mapping tried, 0 conflicts, 65 states")
+    assert page.progress.toolTip() == page.progress.text()
+    page.resize(900, 700)  # there is no room for all of it, and dots say so
+    shown = page.progress.grab().toImage()
+    page.progress.setText(f"{page.progress.text()} and more")
+    assert page.progress.grab().toImage() == shown

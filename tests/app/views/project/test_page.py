@@ -65,6 +65,10 @@ def cells(page: ProjectPage) -> list[list[str]]:
     ]
 
 
+def titles(page: ProjectPage) -> list[str]:
+    return [str(column.title) for column in page.problems.columns]
+
+
 def add_builtin(page: ProjectPage, name: str) -> None:
     (action,) = (a for a in page.builtin.menu().actions() if a.text() == f"builtin:{name}")
     action.trigger()
@@ -108,12 +112,24 @@ def test_a_dropped_folder_is_recognized_checked_and_tried(
     for row in cells(page):
         assert row[1] == "OK"
         assert all(int(number) > 0 for number in row[2:5])
-        assert row[5] == "solved" or row[5].startswith("fails")
-        assert row[6].isdecimal() == (row[5] == "solved")
+        assert row[6] == "solved" or row[6].startswith("fails")
+        assert row[5].isdecimal() == (row[6] == "solved")
     card = page.cards.cards["builtin:gc"]
     assert "most goals" in card.kind.text()
     assert card.verdict.text() == "Fits the domain"
     assert "solves" in page.count.text()
+
+
+def test_the_outcome_has_the_room_that_other_columns_leave(
+    qtbot: QtBot, page: ProjectPage, folder: Path
+) -> None:
+    """It may be a sentence."""
+    page.show_item([folder])
+    settled(qtbot, page)
+    header = page.table.horizontalHeader()
+    widths = {title: header.sectionSize(n) for n, title in enumerate(titles(page))}
+    assert titles(page)[-1] == "Outcome"
+    assert max(widths, key=widths.__getitem__) == "Outcome"
 
 
 def test_the_table_speaks_of_the_chosen_policy(
@@ -123,16 +139,16 @@ def test_the_table_speaks_of_the_chosen_policy(
     add_builtin(page, "optimal")
     add_builtin(page, "random")
     settled(qtbot, page)
-    assert [row[5] for row in cells(page)] == ["solved", "solved"]
-    optimal = [row[6] for row in cells(page)]
+    assert [row[6] for row in cells(page)] == ["solved", "solved"]
+    optimal = [row[5] for row in cells(page)]
     QTest.mouseClick(
         page.cards.cards["builtin:random"], Qt.MouseButton.LeftButton, pos=QPoint(5, 5)
     )
-    assert [row[6] for row in cells(page)] != optimal
+    assert [row[5] for row in cells(page)] != optimal
     card = page.cards.cards["builtin:optimal"]
     card.setFocus()
     QTest.keyClick(card, Qt.Key.Key_Space)
-    assert [row[6] for row in cells(page)] == optimal
+    assert [row[5] for row in cells(page)] == optimal
 
 
 def test_a_click_shows_the_problem_that_was_clicked(
@@ -162,11 +178,11 @@ def test_while_the_domain_is_broken_nothing_is_said_to_fit(
     settled(qtbot, page)
     card = page.cards.cards["builtin:gc"]
     assert "Fix the domain errors" in card.verdict.text()
-    assert [row[5] for row in cells(page)] == ["", ""]  # and nothing waits
+    assert [row[6] for row in cells(page)] == ["", ""]  # and nothing waits
     (folder / "model.txt").write_text(whole)
     qtbot.waitUntil(lambda: card.verdict.text() == "Fits the domain", timeout=PATIENCE)
     settled(qtbot, page)
-    assert "" not in [row[5] for row in cells(page)]
+    assert "" not in [row[6] for row in cells(page)]
 
 
 def test_which_policy_the_table_speaks_of_is_said_where_there_are_several(
@@ -217,7 +233,7 @@ def test_a_mended_file_is_checked_again(qtbot: QtBot, page: ProjectPage, folder:
     (folder / "task-1").write_text(whole)
     qtbot.waitUntil(lambda: cells(page)[0][1] == "OK", timeout=PATIENCE)
     settled(qtbot, page)
-    assert cells(page)[0][5] != ""
+    assert cells(page)[0][6] != ""
     assert page.source.list.count() == 0
 
 
