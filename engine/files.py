@@ -40,6 +40,11 @@ def resource(*names: str) -> Path:
     return folder.joinpath(*names)
 
 
+def real_path(path: str | Path) -> Path:
+    """Where a path leads; links in a circle, at which `Path.resolve` fails, stay as they are."""
+    return Path(os.path.realpath(path))
+
+
 def read_bytes(path: str | Path, kind: str) -> bytes:
     """What is in a file; `kind` says in errors what was expected there ("a plan file")."""
     place = Location.of(path)

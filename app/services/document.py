@@ -16,6 +16,7 @@ from PySide6.QtGui import QUndoStack
 
 from app.services.reader import QueryThread
 from engine.errors import Location, PlumblineError, WorkspaceError
+from engine.files import real_path
 from engine.workspace.lock import Writer
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.workspace import Workspace
@@ -110,7 +111,7 @@ class Document(QObject):
 
     def refuse_copy(self, path: Path) -> None:
         """Refuse to replace the workspace by a copy of itself."""
-        if path.resolve() == self.path:
+        if real_path(path) == self.path:
             message = "a copy cannot replace its own workspace"
             raise WorkspaceError(message, Location.of(path), "choose another name")
 

@@ -23,7 +23,7 @@ from app.shell.garbage import GarbageCollector
 from app.shell.main_window import MainWindow
 from app.shell.warm_up import WarmUp, steps_for
 from engine.errors import ExitCode, PlumblineError
-from engine.files import resource
+from engine.files import real_path, resource
 from engine.plain_text import printable
 from engine.workers.launch import prepare
 
@@ -115,7 +115,7 @@ class Application(QObject):
         """Open a window on a workspace, or show the one that is open."""
         for window in self.windows:
             document = window.context.document
-            if document.path == path.resolve() and not document.is_lost:
+            if document.path == real_path(path) and not document.is_lost:
                 _raise(window)
                 return window
         try:

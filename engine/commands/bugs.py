@@ -42,7 +42,7 @@ def configure(options: Options) -> None:
     )
     triage = options.group("triage of the bugs given by --bug")
     triage.add("--mark", choices=[status.value for status in BugStatus], help="set this status")
-    triage.number("--duplicate-of", None, "mark as duplicates of this bug", int, "ID")
+    triage.number("--duplicate-of", None, "mark as duplicates of this bug", metavar="ID")
     triage.text("--note", "TEXT", "add this note")
 
 

@@ -17,7 +17,7 @@ from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
 from engine.commands.arguments import seconds_left
 from engine.commands.console import Console
-from engine.commands.options import Options, between, positive_megabytes
+from engine.commands.options import SEED, Options, positive_megabytes
 from engine.errors import (
     ConfigurationError,
     ExitCode,
@@ -72,7 +72,7 @@ def configure(options: Options) -> None:
         "--seed",
         None,
         "seed of the random walks; overrides the seeds of the configuration",
-        between(0, 2**32 - 1),
+        SEED,
     )
     options.epilog(
         "Exit code 1: bugs were found and --fail-on-bugs was given; 3: units failed, or the time "

@@ -15,8 +15,8 @@ from engine.usecases.changes import Changes, find_changes
 
 def configure(options: Options) -> None:
     options.workspace()
-    options.number("--before", None, "the earlier campaign (default: the one before --after)", int)
-    options.number("--after", None, "the later campaign (default: the last one)", int)
+    options.number("--before", None, "the earlier campaign (default: the one before --after)")
+    options.number("--after", None, "the later campaign (default: the last one)")
     options.flag("--fail-on-new", "exit with code 1 if there are new bugs")
     options.epilog(
         "A bug is gone if the later policy costs no more than the best known plan, new if the "

@@ -9,14 +9,14 @@ from typing import Any
 
 from engine.commands.arguments import seconds_left
 from engine.commands.console import Console
-from engine.commands.options import Options, between
+from engine.commands.options import SEED, Options, between
 from engine.errors import ExitCode, UsageError
 from engine.experiments.config_reader import preset_experiment, read_experiment, require_preset
 from engine.experiments.config_writer import preset_text
 from engine.experiments.presets import EXPERIMENT_PRESETS
 from engine.experiments.results import experiment_results
 from engine.experiments.suites import folder_suites, read_pairs
-from engine.files import write_text
+from engine.files import real_path, write_text
 from engine.policies.consent import Consent
 from engine.policies.portfolio import named_policies
 from engine.records.codec import to_json
@@ -63,7 +63,7 @@ def configure(options: Options) -> None:
     suites.text("--portfolio", "POLICY", "policies to compare with, or a folder", nargs="+")
     suites.path("--pairs", "SUITE.csv", "pairs of domain versions (for d-val)")
     options.unit_costs()
-    options.number("--seed", None, "seed of a PRESET (default: 0)", int)
+    options.number("--seed", None, "seed of a PRESET (default: 0)", SEED)
     options.text(
         "--executor",
         "WHERE",
@@ -185,9 +185,9 @@ def _suite(args: argparse.Namespace) -> Suite:
     policies = [str(PolicySpec.parse(text, Path.cwd())) for text in args.policy or ()]
     portfolio = list(named_policies(args.portfolio).values()) if args.portfolio else []
     return Suite(
-        args.domain.resolve().parent.name,
-        str(args.domain.resolve()),
-        tuple(str(Path(name).resolve()) for name in args.problem),
+        real_path(args.domain).parent.name,
+        str(real_path(args.domain)),
+        tuple(str(real_path(name)) for name in args.problem),
         tuple(policies),
         tuple(portfolio),
     )

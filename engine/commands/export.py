@@ -8,7 +8,7 @@ from engine.campaign.bundle import Bundle, reproduction_document
 from engine.campaign.exchange import FORMATS
 from engine.campaign.reproduction import reproduction_text
 from engine.commands.console import Console
-from engine.commands.options import Options
+from engine.commands.options import Options, count
 from engine.errors import ExitCode, UsageError
 from engine.usecases.export import export_bundles, export_unit_file
 
@@ -17,7 +17,7 @@ BUNDLE = "bundle"
 
 def configure(options: Options) -> None:
     options.workspace()
-    options.text("--bug", "ID", "bugs to export as bundles", type=int, nargs="+", action="extend")
+    options.text("--bug", "ID", "bugs to export as bundles", type=count, nargs="+", action="extend")
     options.path(
         "--out",
         "PATH",
@@ -35,7 +35,6 @@ def configure(options: Options) -> None:
         "--unit",
         None,
         "unit to export for the reference tools; may be omitted if there is only one",
-        int,
     )
 
 

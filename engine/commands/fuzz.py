@@ -6,10 +6,12 @@ import argparse
 import time
 from dataclasses import replace
 
+from engine.campaign.toml_values import MAX_NUMBER
 from engine.commands.arguments import load_task_argument, seconds_left
 from engine.commands.console import Console
-from engine.commands.options import Options
+from engine.commands.options import Options, between, count
 from engine.errors import ExitCode, UsageError
+from engine.files import real_path
 from engine.records.config import Unsolved
 from engine.report.words import complete_text
 from engine.usecases.fuzz import BIASES, BiasOptions, FuzzOptions, fuzz
@@ -17,7 +19,7 @@ from engine.usecases.fuzz import BIASES, BiasOptions, FuzzOptions, fuzz
 
 def configure(options: Options) -> None:
     options.task()
-    options.number("--size", 100, "number of states", int)
+    options.number("--size", 100, "number of states", between(1, MAX_NUMBER))
     options.path("--out", "POOL", "pool file to write", required=True)
     options.text("--policy", "POLICY", "policy that the bias observes")
     options.choice("--bias", BIASES, "none", "which states random walks prefer")
@@ -33,11 +35,11 @@ def configure(options: Options) -> None:
         "--novelty",
         "D",
         "keep only states with a new set of D facts, 0 to keep all (default: %(default)s)",
-        type=int,
+        type=count,
         choices=(0, 1, 2, 3),
         default=0,
     )
-    options.number("--walk-length", 5, "maximum length of a walk", int, "L")
+    options.number("--walk-length", 5, "maximum length of a walk", between(1, MAX_NUMBER), "L")
     options.seed("the random walks")
     options.limits()
 
@@ -86,8 +88,5 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for option in ("size", "walk_length"):
-        if getattr(args, option) < 1:
-            raise UsageError(f"--{option.replace('_', '-')} must be at least 1")
-    if not args.out.resolve().parent.is_dir():
+    if not real_path(args.out).parent.is_dir():
         raise UsageError(f"folder {args.out.parent} does not exist", hint="create it first")

@@ -38,7 +38,6 @@ def configure(options: Options) -> None:
         None,
         "minimize this bad step of the bug's run (number i of 'localize --json') instead of "
         "its root cause",
-        int,
     )
     options.number("--tries", DEFAULT_OPTIONS.tries, "problems that may be tried per root cause")
     options.flag(

@@ -48,7 +48,7 @@ class Options:
         kind: Callable[[str], float] | None = None,
         metavar: str = "N",
     ) -> None:
-        """A whole number, 0 or more, unless `kind` parses another one."""
+        """A whole number, 0 or more, unless `kind` parses it."""
         text = meaning if default is None else _with_default(meaning)
         self.add(name, type=kind or count, default=default, metavar=metavar, help=text)
 
@@ -61,7 +61,7 @@ class Options:
 
     def bugs(self, meaning: str) -> None:
         text = f"{meaning}; may be repeated"
-        self.add("--bug", type=int, action="append", metavar="ID", help=text)
+        self.add("--bug", type=count, action="append", metavar="ID", help=text)
 
     def domain(self) -> None:
         self.text("domain", "DOMAIN", "domain file")
@@ -90,7 +90,7 @@ class Options:
         self.flag("--unit-costs", "let every action cost 1")
 
     def seed(self, what: str) -> None:
-        self.number("--seed", 0, f"seed of {what}", int)
+        self.number("--seed", 0, f"seed of {what}", SEED)
 
     def state(self, what: str) -> None:
         self.text(
@@ -111,6 +111,10 @@ class Options:
 
     def time_limit(self, meaning: str) -> None:
         self.number("--time-limit", None, meaning, positive_seconds, "S")
+
+
+MOST_SECONDS = 1e9
+"""Timers take no more, and nothing takes 30 years."""
 
 
 def _with_default(meaning: str) -> str:
@@ -136,6 +140,9 @@ def between(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+SEED = between(0, 2**32 - 1)
+
+
 def state_values(text: str) -> tuple[int, ...]:
     """A state of a command line: a value per variable."""
     parts = [part.strip() for part in text.split(",")]
@@ -151,10 +158,10 @@ def positive_seconds(text: str) -> float:
         seconds = math.nan
     if not (seconds > 0 and math.isfinite(seconds)):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
-    return seconds
+    return min(seconds, MOST_SECONDS)
 
 
 def positive_megabytes(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**40):
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and int(text)):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of megabytes")
     return int(text)

@@ -22,8 +22,8 @@ def configure(options: Options) -> None:
         required=True,
     )
     options.choice("--format", FORMATS, "", "format of the report (default: by the ending of FILE)")
-    options.number("--campaign", None, "campaign to report (default: the last one)", int)
-    options.number("--experiment", None, "experiment to report (default: the last one)", int)
+    options.number("--campaign", None, "campaign to report (default: the last one)")
+    options.number("--experiment", None, "experiment to report (default: the last one)")
     options.number("--details", ReportOptions().details, "number of bugs to show with their plans")
 
 

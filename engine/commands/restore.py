@@ -9,13 +9,14 @@ from pathlib import Path
 from engine.commands.console import Console
 from engine.commands.options import Options
 from engine.errors import ExitCode, UsageError
+from engine.files import real_path
 from engine.usecases.housekeeping import restore_backup
 from engine.workspace.backup import Backup, backups
 
 
 def configure(options: Options) -> None:
     options.path("workspace", "W.plumb", "workspace, which may be lost (default: all)", nargs="?")
-    options.number("--backup", None, "restore the backup with this number", int)
+    options.number("--backup", None, "restore the backup with this number")
     options.path(
         "--out",
         "PATH",
@@ -25,7 +26,7 @@ def configure(options: Options) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    place = args.workspace.resolve() if args.workspace else None
+    place = real_path(args.workspace) if args.workspace else None
     found = [backup for backup in backups() if place in (None, backup.workspace)]
     restored: Path | None = None
     if args.backup is not None:

@@ -6,9 +6,10 @@ import argparse
 import time
 from typing import Any
 
+from engine.campaign.toml_values import MAX_NUMBER
 from engine.commands.arguments import load_task_argument, seconds_left
 from engine.commands.console import Console
-from engine.commands.options import Options
+from engine.commands.options import Options, between
 from engine.errors import ExitCode
 from engine.policies.runs import STEP_LIMIT
 from engine.records.codec import to_json
@@ -52,7 +53,7 @@ def configure(options: Options) -> None:
         "any",
         "what counts as a bug: goal for failures only, any for high costs, too",
     )
-    options.number("--step-limit", STEP_LIMIT, "stop a run after N steps", int)
+    options.number("--step-limit", STEP_LIMIT, "stop a run after N steps", between(1, MAX_NUMBER))
     options.choice(
         "--mode",
         MODES,

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from engine.commands.console import Console
-from engine.commands.options import Options, between
+from engine.commands.options import SEED, Options, between
 from engine.errors import CancelledError, ExitCode, LimitReachedError
 from engine.records import events
 from engine.records.training import TeacherKind, TrainingPlan
@@ -47,7 +47,7 @@ def configure(options: Options) -> None:
         "stop after N epochs without a better policy",
         between(1, 9999),
     )
-    options.number("--seed", DEFAULTS.seed, "seed of the training", between(0, 2**32 - 1))
+    options.number("--seed", DEFAULTS.seed, "seed of the training", SEED)
     options.flag("--resume", "continue the training in the folder")
     options.time_limit("stop after this many seconds; --resume continues")
 

@@ -29,9 +29,7 @@ def configure(options: Options) -> None:
         nargs="+",
         default=(),
     )
-    options.number(
-        "--states", STATES, "states to search per problem to decide what is optimal", int
-    )
+    options.number("--states", STATES, "states to search per problem to decide what is optimal")
     options.flag(
         "--trust-policies",
         "also run plug-ins, which are programs, and contact policy servers",

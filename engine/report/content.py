@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -258,7 +259,7 @@ def _worst_first(store: WorkspaceReader, campaign: int) -> Iterator[BugRow]:
 def telling(worst_first: Iterable[BugRow], most: int) -> list[BugRow]:
     """The worst bug of every root cause or region first, then the next worst of each."""
     rank: dict[tuple[int, str, int | None], int] = {}
-    ranks: list[list[BugRow]] = [[] for _ in range(most)]
+    ranks: defaultdict[int, list[BugRow]] = defaultdict(list)
     for bug in worst_first if most else ():
         cause = bug.root_cause
         key = (bug.unit, "region", bug.region) if cause is None else (bug.unit, "cause", cause)
@@ -267,7 +268,7 @@ def telling(worst_first: Iterable[BugRow], most: int) -> list[BugRow]:
             ranks[place].append(bug)
         if len(ranks[0]) == most:
             break
-    return [bug for bugs in ranks for bug in bugs][:most]
+    return [bug for place in sorted(ranks) for bug in ranks[place]][:most]
 
 
 def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStory]:

@@ -15,7 +15,7 @@ from reference.hostile_readers import FERRY
 
 from engine.caches import TRANSLATIONS, keep
 from engine.cli import main
-from engine.errors import DiskError, PlumblineError, WorkspaceError
+from engine.errors import DiskError, ExitCode, PlumblineError, WorkspaceError
 from engine.files import read_bytes, replacing, write_text
 from engine.training.folder import TrainingFolder
 from engine.usecases.export import problems_folder, write_problem
@@ -275,3 +275,47 @@ def test_a_cache_that_is_a_link_is_not_written_through(
     with pytest.raises(OSError, match="link"):
         TRANSLATIONS.set_limit(3)
     assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (
+            [
+                "fuzz",
+                str(FERRY / "domain.pddl"),
+                str(FERRY / "problems" / "p01.pddl"),
+                "--out",
+                "LOOP",
+            ],
+            ExitCode.BAD_INPUT,
+        ),
+        (
+            [
+                "fuzz",
+                str(FERRY / "domain.pddl"),
+                str(FERRY / "problems" / "p01.pddl"),
+                "--out",
+                "LOOP/x",
+            ],
+            ExitCode.BAD_INPUT,
+        ),
+        (
+            ["experiment", "eisenhut-2025", "--domain", "LOOP", "--problem", "LOOP", "--out", "w"],
+            ExitCode.BAD_INPUT,
+        ),
+        (["restore", "LOOP"], ExitCode.DONE),
+    ],
+)
+def test_links_in_a_circle_are_no_internal_errors(
+    words: list[str],
+    code: ExitCode,
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(out)
+    Path("loop").symlink_to("loop")
+    assert main([word.replace("LOOP", "loop") for word in words]) == code
+    if code is ExitCode.BAD_INPUT:
+        assert "loop" in capsys.readouterr().err

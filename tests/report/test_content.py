@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.report import content
-from engine.report.content import gather, story_pictures
+from engine.report.content import gather, story_pictures, telling
 from engine.report.html import html_report
 from engine.report.trace import evidence_trace, policy_trace
 from engine.workspace.rows import Bug
@@ -57,3 +57,9 @@ def test_plans_that_part_stand_side_by_side(store: Workspace) -> None:
     assert not any(line.is_common for line in parting)
     assert sum(line.policy is not None and line.better is not None for line in parting) > 1
     assert all(line.policy and line.better for line in lines if line.is_common)
+
+
+def test_any_number_of_bugs_may_be_asked_for(store: Workspace) -> None:
+    everything = telling(store.bugs(), 10**18)
+    assert len(everything) == len(store.bugs())
+    assert telling(store.bugs(), 2) == everything[:2]

@@ -31,6 +31,7 @@ from app.widgets.page import Page
 from app.widgets.progress import show_running
 from app.widgets.table_view import TableView
 from engine.errors import PlumblineError
+from engine.files import real_path
 from engine.records.events import EpochFinished, ProblemSkipped
 from engine.records.training import Training, TrainingPlan, TrainingStatus
 from engine.usecases.train import Trained, can_resume, train
@@ -111,7 +112,7 @@ class TrainPage(Page):
 
     def _is_ours(self, folder: Path) -> bool:
         """A workspace from elsewhere must not make Plumbline write to arbitrary folders."""
-        beside = self.context.document.path.parent in folder.resolve().parents
+        beside = self.context.document.path.parent in real_path(folder).parents
         return beside or can_resume(folder)
 
     @Slot()
