@@ -134,14 +134,14 @@ def changed(bound: Any, states: Int32Array) -> int:
 def between_builds(networks: list[Case], count: int) -> tuple[int, int]:
     """How many probabilities differ in some bit, and how many were compared."""
     different = compared = 0
-    for case in networks:
-        states = states_of(case.task, count)
-        ours = probabilities(case, states)
-        for target, width in TARGETS.items():
-            with kernel_for(target, width):
+    asked = [(case, states_of(case.task, count)) for case in networks]
+    ours = [probabilities(case, states) for case, states in asked]
+    for target, width in TARGETS.items():
+        with kernel_for(target, width):
+            for (case, states), own in zip(asked, ours, strict=True):
                 theirs = probabilities(case, states)
-            different += int((ours.view(np.int64) != theirs.view(np.int64)).sum())
-            compared += int((ours > 0).sum())
+                different += int((own.view(np.int64) != theirs.view(np.int64)).sum())
+                compared += int((own > 0).sum())
     return different, compared
 
 
