@@ -77,6 +77,8 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(error, text, path) from None
+    except ValueError:
+        raise ConfigurationError("a number has too many digits", Location.of(path)) from None
     except RecursionError:
         raise ConfigurationError("not TOML: it is nested too deeply", Location.of(path)) from None
 

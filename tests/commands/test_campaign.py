@@ -358,6 +358,24 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not (folder / "none.plumb").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "--bug"),
+        ("export", "--bug"),
+        ("localize", "--bug"),
+        ("minimize", "--bug"),
+        ("bugs", "--bug", 1, "--duplicate-of"),
+    ],
+)
+def test_a_number_that_no_bug_can_have(
+    workspace: Path, capsys: pytest.CaptureFixture[str], words: tuple[object, ...]
+) -> None:
+    command, *options = words
+    message = error(capsys, command, workspace, *options, 10**22)
+    assert "is not a whole number" in message
+
+
 def test_a_campaign_is_not_run_over(
     workspace: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

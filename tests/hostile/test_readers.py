@@ -11,7 +11,8 @@ from reference import hostile_files as files
 from reference.amount import amount
 from reference.hostile_readers import FERRY, READ, REFUSED, Read, samples, taken
 
-from engine.errors import SasError
+from engine.campaign.config_reader import parse_toml
+from engine.errors import ConfigurationError, SasError
 from engine.pddl import check_texts
 from engine.task.sas import parse_sas
 from engine.task.task import Task
@@ -59,6 +60,13 @@ CONFIGURATION = tomllib.loads((FERRY / "campaign.toml").read_text())
 @given(text=files.campaigns(CONFIGURATION))
 def test_campaigns(reading: dict[str, Read], text: str) -> None:
     fine(reading["campaign"], text)
+
+
+def test_a_number_with_thousands_of_digits(reading: dict[str, Read]) -> None:
+    text = (FERRY / "campaign.toml").read_text()
+    with pytest.raises(ConfigurationError, match="too many digits"):
+        parse_toml(f"x = {'9' * 5000}\n{text}", FERRY / "campaign.toml")
+    assert taken(reading["campaign"], f"x = {'9' * 5000}\n{text}".encode()) == REFUSED
 
 
 @pytest.mark.parametrize(
