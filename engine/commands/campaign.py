@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ def _init(path: Path, console: Console) -> int:
     if str(path) == "-":
         console.result({"config": template()}, template())
         return ExitCode.DONE
-    if path.exists():
+    if os.path.exists(path):
         raise UsageError(f"{path} already exists", hint="choose another name")
     write_text(path, template())
     console.result({"config": str(path)}, f"Wrote {path}. Edit it, then run it with --out.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def _title(group: str, title: str) -> str:
 def _init(name: str, console: Console) -> int:
     require_preset(name)
     path = Path(f"{name}.toml")
-    if path.exists():
+    if os.path.exists(path):
         raise UsageError(f"{path} already exists", hint="rename it, or edit that file")
     write_text(path, preset_text(EXPERIMENT_PRESETS[name]))
     console.result({"config": str(path)}, f"Wrote {path}. Edit it, then run it with --out.")
@@ -156,7 +157,7 @@ def _init(name: str, console: Console) -> int:
 def _config(args: argparse.Namespace) -> ExperimentConfig:
     own = args.domain or args.problem or args.policy or args.portfolio
     if args.experiment not in EXPERIMENT_PRESETS and (
-        Path(args.experiment).suffix == ".toml" or Path(args.experiment).exists()
+        Path(args.experiment).suffix == ".toml" or os.path.exists(args.experiment)
     ):
         if args.folder or own or args.pairs or args.unit_costs or args.seed is not None:
             raise UsageError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from dataclasses import replace
 
@@ -88,5 +89,5 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    if not real_path(args.out).parent.is_dir():
+    if not os.path.isdir(real_path(args.out).parent):
         raise UsageError(f"folder {args.out.parent} does not exist", hint="create it first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from engine.commands.console import Console
@@ -29,7 +30,7 @@ def configure(options: Options) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     path = Path(args.out)
-    if args.out.endswith("/") or path.is_dir() or args.experiment is not None:
+    if args.out.endswith("/") or os.path.isdir(path) or args.experiment is not None:
         return _experiment(args, path, console)
     options = ReportOptions(args.format, args.campaign, args.details)
     with console.link("Writing the report:") as link:

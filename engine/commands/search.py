@@ -74,11 +74,11 @@ def _heuristic(text: str) -> str:
 def _check_writable(path: Path) -> None:
     """Check that a file can be written, before a search that may take long."""
     folder = path.absolute().parent
-    if path.is_dir():
+    if os.path.isdir(path):
         reason = "it is a folder"
-    elif not folder.is_dir():
+    elif not os.path.isdir(folder):
         reason = f"folder {folder} does not exist"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
+    elif not os.access(path if os.path.exists(path) else folder, os.W_OK):
         reason = "no permission"
     else:
         return

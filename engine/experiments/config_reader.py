@@ -6,6 +6,7 @@ the line and column of the key it is about.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -297,7 +298,7 @@ class ExperimentReader(ConfigReader):
             names = self._elements(("folders",), self.document["folders"], quoted_text)
             for number, name in enumerate(names):
                 folder = self.folder / name
-                if not folder.is_dir():
+                if not os.path.isdir(folder):
                     place = ("folders", number)
                     self._fail(place, f"folder '{name}' does not exist", "check the path")
                 found += folder_suites(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,9 +39,9 @@ def bundled_pairs() -> list[DomainPair]:
 
 def folder_suites(folder: Path) -> list[Suite]:
     """All suites in a folder, by name."""
-    if (folder / DOMAIN).is_file():
+    if os.path.isfile(folder / DOMAIN):
         return [_suite(folder)]
-    found = [_suite(child) for child in _children(folder) if (child / DOMAIN).is_file()]
+    found = [_suite(child) for child in _children(folder) if os.path.isfile(child / DOMAIN)]
     if not found:
         raise ConfigurationError(
             f"no folder with a {DOMAIN} here", Location.of(folder), "name a folder of domains"
@@ -57,10 +58,10 @@ def _suite(folder: Path) -> Suite:
             "no problems for this domain", Location.of(folder / DOMAIN), "put them into problems/"
         )
     policies = portfolio_files(folder)
-    if (folder / "policies").is_dir():
+    if os.path.isdir(folder / "policies"):
         policies += portfolio_files(folder / "policies")
     checkpoints = folder / "policies" / "checkpoints"
-    portfolio = portfolio_files(checkpoints) if checkpoints.is_dir() else []
+    portfolio = portfolio_files(checkpoints) if os.path.isdir(checkpoints) else []
     return Suite(
         folder.name,
         str(folder / DOMAIN),
@@ -82,7 +83,7 @@ def single_policies(suite: Suite) -> Iterator[Suite]:
 
 def _children(folder: Path) -> Iterator[Path]:
     try:
-        yield from sorted(path for path in folder.iterdir() if path.is_dir())
+        yield from sorted(path for path in folder.iterdir() if os.path.isdir(path))
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(f"cannot be read: {reason}", Location.of(folder)) from None
@@ -120,7 +121,7 @@ def _pairs(rows: csv.DictReader[str], path: Path, expected: str | None) -> Itera
         domain, version, a, b = cells
         files = [path.resolve().parent / name for name in (a, b)]
         for file in files:
-            if not file.is_file():
+            if not os.path.isfile(file):
                 raise ConfigurationError(
                     f"file '{file.name}' does not exist", place, "paths are relative to this file"
                 )

@@ -53,7 +53,7 @@ class TrainingFolder:
         return os.path.isfile(self._state)
 
     def create(self, resume: bool) -> None:
-        if self._state.exists() and not resume:
+        if self.has_state and not resume:
             raise UsageError(
                 "this folder already holds a training",
                 Location.of(self.path),
@@ -89,7 +89,7 @@ class TrainingFolder:
 
     def load(self, identity: Mapping[str, Any]) -> TrainingState | None:
         """The state to continue from; nothing if there is none yet."""
-        if not self._state.exists():
+        if not self.has_state:
             return None
         place = Location.of(self._state)
         contents = load_checkpoint(self._state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from engine.caches import DISK_CACHES
@@ -27,7 +28,7 @@ def save_copy(link: Link, workspace: Path, path: Path) -> Path:
 def restore_backup(link: Link, backup: Backup, path: Path | None = None) -> Path:
     """Save a backup under a name that is free, by default where the workspace was."""
     place = path or free_place(backup)
-    if place.exists():
+    if os.path.exists(place):
         raise UsageError(f"{place} already exists", hint="choose another name")
     return save_copy(link, backup.file, place)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import calendar
 import hashlib
 import logging
+import os
 import re
 import sqlite3
 import time
@@ -107,7 +108,7 @@ def free_place(backup: Backup) -> Path:
     place = backup.workspace
     name = f"{place.stem}-{time.strftime('%Y-%m-%d-%H%M', time.localtime(backup.seconds))}"
     number = 1
-    while place.exists():
+    while os.path.exists(place):
         ending = f"-{number}" if number > 1 else ""
         place = backup.workspace.with_name(f"{name}{ending}{backup.workspace.suffix}")
         number += 1
