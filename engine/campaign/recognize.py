@@ -10,7 +10,7 @@ import ast
 import os
 import re
 import struct
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -213,11 +213,16 @@ def _campaign(file: Path) -> Recognized:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, by name; nothing hidden."""
+    """The files below a folder, by name; nothing hidden, and nothing that may not be read."""
     count = 0
-    waiting = [folder]
-    while waiting:
-        inside = sorted(waiting.pop(0).iterdir())
+    waiting = deque([folder])
+    for _ in range(MAX_FILES):  # as many folders at most
+        if not waiting:
+            return
+        try:
+            inside = sorted(waiting.popleft().iterdir())
+        except OSError:
+            continue
         visible = [path for path in inside if not path.name.startswith((".", "__"))]
         waiting += [path for path in visible if path.is_dir() and not path.is_symlink()]
         for path in visible:

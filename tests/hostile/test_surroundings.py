@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 from reference.hostile_readers import FERRY
 
-from engine.campaign import file_pattern
+from engine.campaign import file_pattern, recognize
 from engine.campaign.config_reader import parse_config
+from engine.campaign.recognize import recognize_all
 from engine.errors import ConfigurationError
 
 NOBODY = 65534
@@ -70,6 +72,29 @@ def test_what_can_be_read_is_found_beside_it(open_folder: Path) -> None:
         found = parse_config(config("**/*.pddl"), open_folder / "campaign.toml")
     (open_folder / "closed").chmod(0o700)
     assert found.problems == (str(open_folder / "read" / "p.pddl"),)
+
+
+def test_a_dropped_folder_with_one_that_may_not_be_read(open_folder: Path) -> None:
+    shutil.copy(FERRY / "domain.pddl", open_folder / "domain.pddl")
+    (open_folder / "closed").mkdir(mode=0)
+    recognize_all([open_folder / "domain.pddl"])  # imports what only root may read
+    with without_rights():
+        found = recognize_all([open_folder, open_folder / "closed"])
+    (open_folder / "closed").chmod(0o700)
+    assert found.domains == (str(open_folder / "domain.pddl"),)
+    assert [item.reason for item in found.unknown] == [
+        "this folder contains no domain, problem or policy"
+    ]
+
+
+def test_a_dropped_folder_with_very_many_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recognize, "MAX_FILES", 20)
+    for number in range(30):
+        (tmp_path / f"{number:02}").mkdir()
+        shutil.copy(FERRY / "domain.pddl", tmp_path / f"{number:02}")
+    assert len(recognize_all([tmp_path]).domains) == 19  # in 19 folders below the first one
 
 
 @pytest.mark.parametrize("pattern", ["/**/*.pddl", "**/*.pddl", "*/*/*/*/*.pddl"])

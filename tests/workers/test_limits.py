@@ -17,6 +17,7 @@ from engine.records.events import UnitFailed
 from engine.usecases.campaign import run
 from engine.workers.limits import SLACK_MEGABYTES, ProcessLimits, used_megabytes
 from engine.workers.supervisor import make_executor
+from engine.workers.warm import WARMTH
 from engine.workspace.rows import UnitRow
 from engine.workspace.workspace import Workspace
 
@@ -272,8 +273,13 @@ def test_a_plugin_leaves_no_process_behind(configure: Configure, tmp_path: Path)
     assert is_gone(int((tmp_path / "escaped").read_text()))
 
 
-def test_nor_when_the_process_that_asks_it_is_killed(configure: Configure, tmp_path: Path) -> None:
-    """Only what it inherited identifies the stray process."""
+@pytest.mark.parametrize("is_warm", [True, False])
+def test_nor_when_the_process_that_asks_it_is_killed(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_warm: bool
+) -> None:
+    """The warm process adopts it; without one, only what it inherited tells where it came from."""
+    if not is_warm:
+        monkeypatch.setattr(WARMTH, "fork_worker", lambda *_: None)
     killing = ESCAPING_PLUGIN.replace(
         "return [next(", "os.kill(os.getppid(), 9); time.sleep(3600); return [next("
     )
