@@ -44,12 +44,14 @@ def configure(options: Options) -> None:
         "--trust-policies",
         "also run plug-ins that the workspace names; they run with your permissions",
     )
-    options.limits("seconds for all root causes together")
+    options.limits("seconds for all root causes together", "megabytes of memory of one search")
     options.epilog("Exit code 1: a root cause has no verified witness; the result says why.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    options = MinimizeOptions(Same(args.same), args.step, args.tries, args.time_limit)
+    options = MinimizeOptions(
+        Same(args.same), args.step, args.tries, args.time_limit, megabytes=args.memory_limit
+    )
     bugs = None if args.root_causes else tuple(args.bug)
     found: list[WitnessResult] = []
     stopped = False

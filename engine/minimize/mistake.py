@@ -89,9 +89,12 @@ class Mistake:
 class Costs:
     """Exact costs-to-go of single states of a task."""
 
-    def __init__(self, task: Task, link: TimedLink, expansions: int) -> None:
+    def __init__(
+        self, task: Task, link: TimedLink, expansions: int, megabytes: int | None = None
+    ) -> None:
         self.task = task
         self._link, self._expansions = link, expansions
+        self._bytes = None if megabytes is None else megabytes * 2**20
         self._heuristic = "lmcut" if task.is_plain else "blind"
 
     def within(self, link: TimedLink, expansions: int) -> Costs:
@@ -147,7 +150,7 @@ class Costs:
             self._heuristic,
             state=state,
             bound=bound,
-            limits=SearchLimits(self._link.seconds_left, expansions=self._expansions),
+            limits=SearchLimits(self._link.seconds_left, self._bytes, self._expansions),
             control=self._link.control,
         )
         self._link.check()
@@ -200,6 +203,7 @@ class Laboratory:
     policy: Policy
     translator: Translator
     link: TimedLink
+    megabytes: int | None = None  # of one search
 
     def examine(
         self, situation: Situation, mistake: Mistake, expansions: int = MAX_EXPANSIONS
@@ -213,7 +217,7 @@ class Laboratory:
             return task
         try:
             with closing(self._runs(task)) as runs:
-                costs = Costs(task, self.link, expansions)
+                costs = Costs(task, self.link, expansions, self.megabytes)
                 return _Trial(situation, problem, runs.value, costs, self.link).result(mistake)
         except _BindingError:
             return Refusal.BINDING

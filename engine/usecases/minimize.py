@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import CancelledError, LimitReachedError, PlumblineError, PolicyError, UsageError
+from engine.localize.run_searches import MEGABYTES
 from engine.minimize.mistake import Laboratory, Mistake
 from engine.minimize.situation import Situation
 from engine.minimize.witness import MAX_TRIES, Minimized, MinimizeLimits, minimize_mistake
@@ -55,6 +56,7 @@ class MinimizeOptions:
     tries: int = MAX_TRIES
     total_seconds: float | None = None
     campaign: int | None = None  # whose root causes; None: those of all
+    megabytes: int | None = None  # of one search
 
     def timed(self, link: Link) -> TimedLink:
         """Return a link that ends when the time is over."""
@@ -181,7 +183,10 @@ def _causes(
         if (found := store.localization(number)) is None or (found.cause is None and found.limited)
     ]
     if unknown:
-        localize(link, store.path, unknown, LocalizeOptions(total_seconds=options.localize_seconds))
+        how = LocalizeOptions(
+            total_seconds=options.localize_seconds, megabytes=options.megabytes or MEGABYTES
+        )
+        localize(link, store.path, unknown, how)
     return [_subject(store, number, options) for number in bugs]
 
 
@@ -315,6 +320,7 @@ class _Session:
             policy,
             self.translator,
             self.timed,
+            self.options.megabytes,
         )
         mistake = Mistake(
             cause.kind,

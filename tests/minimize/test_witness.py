@@ -405,6 +405,11 @@ def test_a_search_ends_with_its_link() -> None:
     assert time.process_time() - began < 5
 
 
+def test_a_search_that_needs_too_much_memory_proves_nothing() -> None:
+    costs = Costs(dials(12, 8, solvable=False), TimedLink(NULL_LINK), 10**9, megabytes=1)
+    assert costs.initial is None
+
+
 def test_better_actions_are_all_of_them_or_there_is_no_witness() -> None:
     """From `b` a plan takes more expansions than from the start, where the direct road is seen."""
     ways = "az5 ab1 bc1 cd1 de1 ez1 ay9 yz1"

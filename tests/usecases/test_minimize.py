@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.consent import NO_CONSENT, Consent
 from engine.records.pattern import Same, StoppedBy
 from engine.records.verification import ClaimKind
+from engine.search.forward import SearchLimits, search
+from engine.search.results import SearchResult
 from engine.usecases import minimize as minimizing
 from engine.usecases.campaign import run, run_campaign
 from engine.usecases.changes import find_changes
@@ -253,6 +256,22 @@ def test_what_is_the_same_is_kept_and_verified(
     (found,) = minimize(NULL_LINK, path, [bug], NO_CONSENT, MinimizeOptions(same))
     assert found.verified
     assert found.attempt.same is same
+
+
+def test_the_memory_limit_is_that_of_every_search(
+    tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen = Path(shutil.copy(tested, tmp_path / "w.plumb")), list[int | None]()
+    with Workspace.open(path) as store:
+        bug = next(c for c in store.root_causes() if c.policy == "builtin:hadd").smallest_bug
+
+    def watched(*words: Any, limits: SearchLimits, **options: Any) -> SearchResult:
+        seen.append(limits.bytes)
+        return search(*words, limits=limits, **options)
+
+    monkeypatch.setattr("engine.minimize.mistake.search", watched)
+    assert main(["minimize", str(path), "--bug", str(bug), "--memory-limit", "64"]) == ExitCode.DONE
+    assert set(seen) == {64 * 2**20}
 
 
 def test_a_witness_is_not_minimized_again(workspace: Path) -> None:
