@@ -1,7 +1,7 @@
 """Text that others wrote, made fit for a terminal, a log, a label or Markdown.
 
 Names and messages come from files, servers and plug-ins. A control character in them could move the
-cursor, set the title or the clipboard of a terminal, or show a name backwards; it is shown as its
+cursor, set the title or the clipboard of a terminal, or show a name backward; it is shown as its
 code instead.
 """
 

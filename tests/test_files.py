@@ -1,4 +1,4 @@
-"""Our own files are found; temporary folders are gone afterwards, also when interrupted."""
+"""Our own files are found; temporary folders are gone afterward, also when interrupted."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 PACKAGES = [
     ("numpy", "everything"),
-    ("torch", "learned policies"),
+    ("torch", "training policies"),
     ("z3-solver", "comparing domains"),
     ("grpcio", "remote policies"),
 ]

@@ -90,7 +90,7 @@ def arrange(ground: nx.Graph, sizes: Mapping[str, Size]) -> Arrangement:
         cells = in_columns(nx.shortest_path(ground, ends[0], ends[-1]), SNAKE)
         cells |= {n: SNAKE - 1 - c.conjugate() for n, c in cells.items() if c.imag % 2}
         return table("path", cells, sizes, ROAD, align="middle")
-    if connected and set(degrees.values()) == {2}:  # half above, the others below, backwards
+    if connected and set(degrees.values()) == {2}:  # half above, the others below, backward
         ring = list(nx.dfs_preorder_nodes(ground, names[0]))
         half = -(-len(ring) // 2)
         cells = in_columns(ring[:half], half)

@@ -3,7 +3,7 @@
 States are sets of atoms, derived ones included. No grounding, no translator and no FDR take part,
 so that plans can be checked by something that shares nothing with what found them. Quantifiers
 range over the problem's objects; effects see the state before the action, and what is both deleted
-and added is true afterwards.
+and added is true afterward.
 """
 
 from __future__ import annotations

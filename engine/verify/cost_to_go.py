@@ -159,7 +159,7 @@ class _Graph:
 def _distances(
     size: int, goals: Iterable[int], heads: array[int], tails: array[int], costs: array[int]
 ) -> list[int]:
-    """Dijkstra backwards: what it costs to come from each node to the nearest goal."""
+    """Dijkstra backward: what it costs to come from each node to the nearest goal."""
     arriving: list[list[int]] = [[] for _ in range(size)]
     for edge, head in enumerate(heads):
         arriving[head].append(edge)

@@ -5,7 +5,7 @@ it, unless there is one that young. Backups have a folder of their own with a li
 (`engine/caches.py`). A name tells the workspace, by its place and its identity, and the time.
 
 A file that is deleted, moved or replaced lives on without its name as long as it is open, and all
-that is written to it would be gone afterwards. So a campaign watches its workspace and saves the
+that is written to it would be gone afterward. So a campaign watches its workspace and saves the
 contents elsewhere.
 """
 

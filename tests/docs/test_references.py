@@ -27,10 +27,14 @@ def texts() -> Iterator[tuple[str, str]]:
     """Every text of the repository that people write, but for this one."""
     files = [ROOT / name for name in PAGES]
     for folder in FOLDERS:
-        files += sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS)
+        files += folder_files(folder)
     for path in files:
         if path != Path(__file__) and path.is_file():
             yield str(path.relative_to(ROOT)), path.read_text(errors="replace")
+
+
+def folder_files(folder: str) -> list[Path]:
+    return sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS)
 
 
 def in_one_line(text: str) -> str:
@@ -99,6 +103,21 @@ def test_modules_that_pages_name_exist() -> None:
     named = [(name, found) for name, text in pages for found in path.findall(text)]
     assert len(named) > 100
     assert [(name, found) for name, found in named if not (ROOT / found).exists()] == []
+
+
+def test_modules_that_are_named_without_their_folder_exist() -> None:
+    """The change log also names modules of the past."""
+    module = re.compile(r"`([a-z0-9_/]+\.(?:py|hpp|cpp|def))`")
+    files = [f"/{path.relative_to(ROOT)}" for folder in FOLDERS for path in folder_files(folder)]
+    pages = [(name, text) for name, text in texts() if name.endswith(".md")]
+    named = {
+        (name, found)
+        for name, text in pages
+        for found in module.findall(text)
+        if name != "CHANGELOG.md"
+    }
+    assert len(named) > 100
+    assert [one for one in sorted(named) if not any(f.endswith(f"/{one[1]}") for f in files)] == []
 
 
 def test_every_pitfall_is_explained() -> None:

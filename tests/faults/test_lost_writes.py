@@ -1,4 +1,4 @@
-"""The power fails: whatever the user was told is kept, is there afterwards, and nothing is damaged.
+"""The power fails: whatever the user was told is kept, is there afterward, and nothing is damaged.
 
 A real campaign and real triage are traced below SQLite. The disk is then rebuilt as it may be after
 a failure at any step: writes that were not synced are lost, torn or kept at random.

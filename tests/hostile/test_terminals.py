@@ -34,7 +34,7 @@ from engine.plain_text import printable, printable_json
 from engine.policies.remote import protocol as pheromone
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x9d8;;x\x9c\x08\x7f\u202egpj.exe\u2066\u200f\u2028"
-"""Title and color of a terminal, its contents erased, a link, and a name that is read backwards."""
+"""Title and color of a terminal, its contents erased, a link, and a name that is read backward."""
 ALLOWED = "\t\n\r"
 DOMAIN, PROBLEM = FERRY / "domain.pddl", FERRY / "problems" / "p01.pddl"
 PLUGIN = f"""\

@@ -78,7 +78,7 @@ def reachable_states(task: Task, start: State | None = None) -> list[State]:
 def optimal_costs(
     task: Task, states: Sequence[State], goal: Sequence[Fact] | None = None
 ) -> dict[State, int]:
-    """h* of states that are closed under successors: Dijkstra backwards from the goal states."""
+    """h* of states that are closed under successors: Dijkstra backward from the goal states."""
     predecessors: dict[State, list[tuple[int, State]]] = {state: [] for state in states}
     for state in states:
         for o, successor in successors(task, state):

@@ -62,7 +62,7 @@ def program(tmp_path: Path):
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where planners get their folders: it must be empty again afterwards."""
+    """Where planners get their folders: it must be empty again afterward."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

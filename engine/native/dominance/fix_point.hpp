@@ -243,7 +243,7 @@ class DominanceFixPoint {
 
   bool recompute_prices(std::int32_t i) { return prices_[index(i)].recompute(tables_[index(i)], monitor_); }
 
-  // Whether the factor's table fell; afterwards (T) holds for it with the present prices.
+  // Whether the factor's table fell; afterward (T) holds for it with the present prices.
   bool lower(std::int32_t i, const LabelAnswers& label_answers) {
     find_answers(i, label_answers);
     bool fell = false;

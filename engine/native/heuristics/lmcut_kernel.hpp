@@ -3,7 +3,7 @@
 // with four rules that shape the goal zone of a cut. See docs/theory/searches.md, "The goal zone".
 //
 // Z, the goal zone, may be any set of facts with the goal in it and no fact of the state: the operators that
-// enter Z from outside are a landmark. All rules grow Z backwards from the goal through zero-cost operators,
+// enter Z from outside are a landmark. All rules grow Z backward from the goal through zero-cost operators,
 // each by one of its most expensive preconditions; they differ in which one.
 //
 // An operator with conditional effects is a group of pieces that share one cost: what a landmark takes from

@@ -1,4 +1,4 @@
-// The delete relaxation of a task towards one goal, made small before any state is evaluated.
+// The delete relaxation of a task toward one goal, made small before any state is evaluated.
 //
 // An operator is a group of pieces, one for every condition its effects have; the group carries the cost.
 // Most groups have one piece. Axioms are groups free of charge. See docs/theory/conditional-effects.md.

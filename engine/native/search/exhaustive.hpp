@@ -1,5 +1,5 @@
 // The truth for small tasks: all states that can be reached from those in a table, and h* of every one of
-// them by Dijkstra's algorithm backwards over the explicit graph.
+// them by Dijkstra's algorithm backward over the explicit graph.
 #pragma once
 
 #include <cstddef>
