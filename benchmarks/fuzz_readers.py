@@ -2,7 +2,7 @@
 
 One process per kind of file, one at a time. A defect is an exception that is not one of our own,
 more than `SLOW_SECONDS` of CPU time, more than `MEMORY` above what the process has before, or its
-death. What shows a defect is kept, once per place in the code, and the fuzzer goes on.
+death. What shows a defect is kept, once per place in the code, and the fuzzer continues.
 
     python benchmarks/fuzz_readers.py [--seconds 300] [--kinds domain,sas,...] [--keep FOLDER]
     python benchmarks/fuzz_readers.py --replay KIND FILE...
@@ -47,7 +47,7 @@ class Effort:
 
 
 def attack(kind: str, seconds: int, keep: Path) -> Effort:
-    """In processes of their own: a new one goes on where one has died."""
+    """In processes of their own: a new one continues where one has died."""
     corpus = keep / "corpus" / kind.replace(" ", "-")
     corpus.mkdir(parents=True, exist_ok=True)
     effort, end = Effort(), children_seconds() + seconds

@@ -2,8 +2,8 @@
 
     python benchmarks/long_run.py CONFIG.toml [--seconds 7200] [--every 60] [--from FILE.plumb]
 
-Takes a configuration with more seeds than the time suffices for; with `--from` its campaign goes on
-from a copy of a workspace, such as one of an earlier run. The window runs its campaign as
+Takes a configuration with more seeds than the time suffices for; with `--from` its campaign
+continues from a copy of a workspace, such as one of an earlier run. The window runs its campaign as
 a user does and goes through all screens meanwhile; every minute a line tells what has been tested,
 what the processes take and how late the event loop was. At the end the second hour is compared with
 the first: states by the processor's time of the workers, since others may use the machine as well.

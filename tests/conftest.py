@@ -30,7 +30,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure() -> None:
-    """Whoever is started in the background or by `nohup` ignores Ctrl-C or the end of the terminal,
+    """What is started in the background or by `nohup` ignores Ctrl-C or the end of the terminal,
     and so would every program that tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -51,7 +51,7 @@ from engine.records.config import (
 )
 from engine.records.policy_spec import PolicySpec, SpecKind
 
-_FORM = "a line is KEY = VALUE or [TABLE], with text in quotes"
+_FORM = "write KEY = VALUE or [TABLE], with text in quotes"
 _MOST_PARTS = 1000
 """Of a dotted key. Reading one takes time quadratic in its length."""
 MIN_UNIT_MEGABYTES = 64
@@ -200,7 +200,7 @@ class ConfigReader:
         if "pool" not in self.document:
             return None
         if len(problems) != 1:
-            self._fail(("pool",), "a pool belongs to one problem", "name that problem alone")
+            self._fail(("pool",), "a pool belongs to one problem", "name only that problem")
         return self._file(("pool",), self._check(("pool",), quoted_text, self.document["pool"]))
 
     def _portfolio(self) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ class ConfigReader:
         except LongSearchError:
             self._fail(
                 place,
-                f"'{pattern:.60}' looks into more than {MAX_FOLDERS} folders, or at more than "
+                f"'{pattern:.60}' searches more than {MAX_FOLDERS} folders or "
                 f"{MAX_NAMES} files",
                 "begin the pattern with the folder that holds the files",
             )

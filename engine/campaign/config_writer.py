@@ -95,7 +95,7 @@ seeds = [0]
 # walk_length = 5                  # steps of the longest walk
 # bias = "none"                    # {", ".join(BIASES)}
 # horizon = 50                     # policy steps a bias looks ahead; 0: whole runs
-# budget = 200                     # states a bias puts to the policy per step; 0: no limit
+# budget = 200                     # policy evaluations per walk step; 0: no limit
 # novelty = 0                      # 1-3: keep only states with a new set of this many facts
 # seconds = 600                    # time for walks; without it they end after 200 walks and 20
 #                                  # more per state of the pool
@@ -116,8 +116,8 @@ seeds = [0]
 [limits]
 # unit_seconds = 600
 # unit_megabytes = 4000            # including its policy and the planners it starts
-# oracle_seconds = 3600            # processor time of each oracle for all states together
-# state_seconds = 60               # processor time of each oracle for one state
+# oracle_seconds = 3600            # CPU time of each oracle for all states together
+# state_seconds = 60               # CPU time of each oracle for one state
 
 # Finds the bad steps of the policy's runs, and which bugs have the same root cause. Steps that
 # these limits leave undecided can be examined again with 'plumbline localize'.

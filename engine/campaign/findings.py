@@ -127,7 +127,7 @@ class FindingUnit(Protocol):
     findings: UnitFindings
 
     def look(self) -> None:
-        """Raise after an examination if the unit cannot go on."""
+        """Raise after an examination if the unit cannot continue."""
 
     def confirm(
         self, finding: Finding, known: Finding | None, withdraw: Withdraw

@@ -71,7 +71,7 @@ def exported_text(found: Sequence[Reproduction]) -> str:
         sum(item.reproduces is answer for item in found) for answer in (True, False, None)
     )
     parts = [f"{same} of {len(found)} reproduce in the exported problem"]
-    parts += [f"in {other} the policy does something else there"] if other else []
+    parts += [f"in {other} the policy behaves differently there"] if other else []
     parts += [f"{unknown} were not run"] if unknown else []
     return f"{'; '.join(parts)}."
 

@@ -79,7 +79,7 @@ class Progress:
     """When bugs were found, by the oracle that was the first to prove them."""
     proof_times: Mapping[str, Times]
     """When each oracle proved a pool state to be a bug: in a team, whether or not others did
-    before; compared with others, on its own clock of processor time, unit after unit."""
+    before; compared with others, on its own clock of CPU time, unit after unit."""
 
     @property
     def states(self) -> int:

@@ -22,7 +22,7 @@ def true_or_false(value: Any) -> bool:
 
 def quoted_text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError("a text in quotes is expected here")
+        raise ValueError("text in quotes is expected here")
     return value
 
 

@@ -210,7 +210,7 @@ class _Work:
         return contestants
 
     def look(self) -> None:
-        """Raise after an examination if the unit cannot go on."""
+        """Raise after an examination if the unit cannot continue."""
         self.link.check()
         self._refuse_loss()
 

@@ -19,7 +19,7 @@ from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import Bug, WitnessRow
 
 _SAME = {
-    Same.ACTION: "the same ground action is wrong in the same way, and one that is better is left",
+    Same.ACTION: "the same ground action is wrong in the same way, and a better one remains",
     Same.SCHEMA: "an action of the same schema is wrong in the same way; its objects may differ",
     Same.LOSS: "the same ground action is wrong in the same way and has the same loss",
 }
@@ -143,7 +143,7 @@ What was taken away or changed:
 
 def _lines(origin: WitnessOrigin) -> Iterator[str]:
     for what, names in (
-        ("objects, with all that names them", origin.objects),
+        ("objects, with everything that mentions them", origin.objects),
         ("facts", origin.facts),
         ("goals", origin.goals),
     ):

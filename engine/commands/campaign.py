@@ -190,7 +190,7 @@ def _text(document: dict[str, Any], path: Path) -> str:
         )
         lines.append(
             f"  {name:<{width}}  {counts['examined']} examined, {found}, "
-            f"{counts['optimal']} proven optimal, {counts['cpu']:.1f} s of processor time"
+            f"{counts['optimal']} proven optimal, {counts['cpu']:.1f} s of CPU time"
         )
     if complete := [unit for unit in document["units"] if unit.get("complete")]:
         states = sum(unit["states"] for unit in complete)

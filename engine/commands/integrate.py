@@ -11,7 +11,7 @@ from engine.usecases.integrate import Integration, integrate, remove_integration
 
 
 def configure(options: Options) -> None:
-    options.flag("--remove", "undo it")
+    options.flag("--remove", "undo the integration")
     options.epilog(
         "Writes a desktop entry, an icon and a MIME type below $XDG_DATA_HOME (~/.local/share). "
         "Never replaces or removes a file that Plumbline did not write."

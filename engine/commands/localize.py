@@ -65,7 +65,7 @@ def configure(options: Options) -> None:
     fresh.number("--step-limit", STEP_LIMIT, "stop the run after N steps, 0 for no limit")
     fresh.seed("policies that act randomly")
     fresh.unit_costs()
-    options.epilog("Exit code 3: limits left everything undecided.")
+    options.epilog("Exit code 3: everything is undecided because a limit was reached.")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

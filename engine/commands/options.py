@@ -69,11 +69,12 @@ class Options:
     def problem(self, **settings: Any) -> None:
         self.text("problem", "PROBLEM", "problem file", **settings)
 
-    def policy(self) -> None:
+    def policy(self, *, or_folder: bool = False) -> None:
+        folder = "a folder of such files (a portfolio), " if or_folder else ""
         self.text(
             "policy",
             "POLICY",
-            "a file (.policy, .ckpt, .pt), grpc://host:port, path/to/file.py:factory, "
+            f"a file (.policy, .ckpt, .pt), {folder}grpc://host:port, path/to/file.py:factory, "
             "or builtin:NAME, where NAME is random, gc, hadd, hff or optimal",
         )
 

@@ -18,7 +18,7 @@ SHOWN = 12
 
 
 def configure(options: Options) -> None:
-    options.policy()
+    options.policy(or_folder=True)
     options.text("--domain", "DOMAIN", "check whether the policy fits this domain")
     options.epilog("Exit code 1: the policy does not fit the domain.")
 
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     }
     text = _text(info, fits, reasons)
     if fits is None and args.domain is not None:
-        text += "whether it fits the domain shows when it is run\n"
+        text += "whether it fits the domain is checked when it runs\n"
     console.result(document, text)
     return ExitCode.ANSWER_IS_NO if reasons else ExitCode.DONE
 

@@ -14,7 +14,7 @@ from engine.usecases.run import ProblemRun, RunOptions, run_policy
 
 
 def configure(options: Options) -> None:
-    options.policy()
+    options.policy(or_folder=True)
     options.text(
         "files",
         "FILE",

@@ -51,7 +51,7 @@ def configure(options: Options) -> None:
         "--objective",
         OBJECTIVES,
         "any",
-        "what counts as a bug: goal for failures only, any for high costs, too",
+        "what counts as a bug: goal: only failures; any: also costs that are too high",
     )
     options.number("--step-limit", STEP_LIMIT, "stop a run after N steps", between(1, MAX_NUMBER))
     options.choice(
@@ -172,5 +172,5 @@ def _counts(work: OracleResult) -> str:
     return (
         f"{bugs} bugs, {optimal} proven optimal, "
         f"{len(work.verdicts) - bugs - optimal} not refuted, {others} bugs outside the pool, "
-        f"{work.effort.cpu:.1f} s of processor time"
+        f"{work.effort.cpu:.1f} s of CPU time"
     )

@@ -60,7 +60,7 @@ class Budget:
             raise LimitExceededError(f"the limit of {self._limits.states} states was reached")
 
     def check(self, solver: Any, *assumptions: Any) -> Any:
-        """Z3 in this thread, a watcher beside it that interrupts when the budget is spent."""
+        """Run Z3 in this thread; another thread interrupts it when the budget is spent."""
         self.look()
         finished = threading.Event()
 

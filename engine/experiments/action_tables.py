@@ -122,7 +122,7 @@ def _notes(answers: _Answers, trials: Sequence[TrialRow]) -> tuple[str, ...]:
         example = answers.contradictions[0]
         notes.append(
             f"Methods contradict each other on {len(answers.contradictions)} questions, "
-            f"such as {example[3]} of {example[1]}; this is an error of Plumbline."
+            f"such as {example[3]} of {example[1]}; this is an internal error."
         )
     alone = {
         (trial.domain, trial.problem)

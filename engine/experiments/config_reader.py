@@ -196,7 +196,7 @@ class ExperimentReader(ConfigReader):
         for label, text in table.items():
             place = ("oracles", label)
             if not isinstance(text, str):
-                self._fail(place, f"oracles.{label}: a text in quotes is expected here")
+                self._fail(place, f"oracles.{label}: text in quotes is expected here")
             try:
                 parse_oracle(text)
             except (UsageError, ConfigurationError) as error:

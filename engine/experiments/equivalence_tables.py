@@ -63,8 +63,8 @@ def _verdicts(
         rows.append(tuple(_cells(trial, pair.expected if pair else "", readings)))
     notes = [
         "expected: for distinct parameters, by the suite.",
-        "reason: no macro does the operator under any mapping of its predicates, or no mapping "
-        "of the predicates fits all operators.",
+        "reason: no macro implements the operator under any mapping of its predicates, or no "
+        "mapping of the predicates fits all operators.",
         "P, O: predicates and operators of the first domain. D-VAL's own pairs may be other "
         "modifications of the same kind.",
     ]

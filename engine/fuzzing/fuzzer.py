@@ -211,7 +211,7 @@ class Fuzzer:
         return True
 
     def _candidates(self, state: int) -> list[tuple[int, int]]:
-        """Operators and successors a walk may go on with."""
+        """Operators and successors with which a walk may continue."""
         operators, successors = self._walks.candidates(state)
         return list(zip(operators.tolist(), successors.tolist(), strict=True))
 

@@ -196,7 +196,7 @@ class _Reduction:
         self._is_open = False  # a try of this round met the limit of a search
 
     def run(self) -> StoppedBy | None:
-        """Go on until a whole round changes nothing; why it ended before."""
+        """Continue until a whole round changes nothing; return why it ended before that."""
         is_first = True
         try:
             while True:

@@ -105,7 +105,7 @@ class NativeWalks:
         return NativeEntries(states, references, lengths, operators)
 
     def candidates(self, state: int) -> tuple[Int32Array, Int32Array]:
-        """Operators and successors that a walk may go on with."""
+        """Operators and successors with which a walk may continue."""
         count = np.full(1, -1, np.int64)
         while count[0] < 0:
             limits = _slice(SLICE_SECONDS)

@@ -3,7 +3,7 @@
 `(when c (and e f))` becomes `(and (when c e) (when c f))`, `(when c (forall (?x) e))` becomes
 `(forall (?x) (when c e))`, and `(when c (when d e))` becomes `(when (and c d) e)`. All conditions
 are read before anything changes, so that this means the same, unless `?x` hides another name that
-c speaks of (`find_hiding`).
+c mentions (`find_hiding`).
 """
 
 from __future__ import annotations

@@ -168,8 +168,8 @@ def grid_cells(ground: nx.Graph) -> Cells:
     corner = complex(min(c.real for c in found.values()), min(c.imag for c in found.values()))
     placed = {name: cell - corner for name, cell in found.items()}
     below = 1j * (1 + max(cell.imag for cell in placed.values()))
-    strangers = [name for name in ground if name not in placed]
-    return placed | {name: below + i for i, name in enumerate(strangers)}
+    unplaced = [name for name in ground if name not in placed]
+    return placed | {name: below + i for i, name in enumerate(unplaced)}
 
 
 def _cells_by_name(ground: nx.Graph) -> Cells:

@@ -1,6 +1,6 @@
 """Animation profiles of Planimation: the file as it is written, checked against a domain.
 
-A profile is data from strangers: nothing in it is ever followed or executed, and everything is
+A profile is untrusted data: nothing in it is ever followed or executed, and everything is
 bounded. docs/formats.md, "Animation profiles", describes the language as it is used.
 """
 

@@ -1,4 +1,4 @@
-"""Torch files from strangers, loaded without running anything.
+"""Untrusted torch files, loaded without running anything.
 
 A torch file holds a pickle, which could run any program when Python reads it; `torch_archive.py`
 takes only tensors and plain values from one.

@@ -199,7 +199,7 @@ class ReadingResult(Record):
     effort: Effort = Effort()
     objections: tuple[str, ...] | None = None  # of the verifier to the evidence; None: not asked
     obstacle: Obstacle | None = None  # None: equivalent, or not known
-    blocked: str = ""  # the operator that no macro does, with its domain
+    blocked: str = ""  # the operator that no macro implements, with its domain
 
 
 class CompareOptions(Record):

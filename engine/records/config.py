@@ -87,8 +87,8 @@ class UnitLimits(Record):
 
     unit_seconds: Seconds | None = None
     unit_megabytes: Count | None = None
-    oracle_seconds: Seconds | None = None  # of processor time for one oracle, all states together
-    state_seconds: Seconds | None = None  # of processor time for one oracle and one state
+    oracle_seconds: Seconds | None = None  # of CPU time for one oracle, all states together
+    state_seconds: Seconds | None = None  # of CPU time for one oracle and one state
 
 
 class LocalizationSettings(Record):

@@ -145,7 +145,7 @@ class OracleStatistics(Record):
     optimal: Count = 0
     first: Count = 0  # findings it was the first to prove, outside the pool too
     seconds: Seconds = 0.0  # on the wall clock, `setup_seconds` included
-    cpu: Seconds = 0.0  # of processor time, `setup_cpu` included
+    cpu: Seconds = 0.0  # of CPU time, `setup_cpu` included
     setup_seconds: Seconds = 0.0  # before the first state: above all for a dominance function
     setup_cpu: Seconds = 0.0
     limit: str = ""  # the one that ended its work early, in words

@@ -26,7 +26,7 @@ class StepVerdict(StrEnum):
 class CauseKind(StrEnum):
     """What is wrong with the step that is the root cause."""
 
-    DETOUR = "detour"  # it costs more than it needs to
+    DETOUR = "detour"  # it costs more than necessary
     DEAD_END = "dead-end"  # the goal could be reached before it, and cannot after it
     LOOP = "loop"  # it belongs to a loop from which the goal could be reached
     NO_ACTION = "no-action"  # the policy gives up where the goal could be reached
@@ -102,8 +102,8 @@ class Failure(Record):
 class Localization(Record):
     """The verdicts on all steps; the step that closes a loop is one of them.
 
-    `worst_step` is the one with the largest loss; where the policy stops although it could go on,
-    it is the number of steps. `better_plan` costs `optimal_high` of the first state.
+    `worst_step` is the one with the largest loss; where the policy stops although it could
+    continue, it is the number of steps. `better_plan` costs `optimal_high` of the first state.
     """
 
     steps: tuple[LocalizedStep, ...]

@@ -95,7 +95,7 @@ def obstacle_text(reading: ReadingResult) -> str:
     match reading.obstacle:
         case Obstacle.NO_MACRO:
             return (
-                f"No macro does {reading.blocked}, whatever its predicates are mapped to in "
+                f"No macro implements {reading.blocked}, whatever its predicates are mapped to in "
                 "the other domain."
             )
         case Obstacle.NO_MAPPING:

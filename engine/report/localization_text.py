@@ -166,7 +166,7 @@ def why_bad(step: LocalizedStep, state: State, task: Task) -> list[str]:
         exact = step.loss_low == step.loss_high
         more = f"{step.loss_low:,}" if exact else f"at least {step.loss_low:,}"
         first = (
-            f"Step {number} {action} costs {more} more than it needs to: with it the "
+            f"Step {number} {action} costs {more} more than necessary: with it the "
             f"goal costs {after}{step.after_low}, without it {_at_most(step)}."
         )
     sentences = [first]

@@ -124,7 +124,7 @@ def loop_words(begin: int, end: int) -> str:
 def _costs_more(step: LocalizedStep) -> str:
     if step.loses_goal:
         return LOSES_GOAL
-    return f"costs {_amount(step)} more than it needs to"
+    return f"costs {_amount(step)} more than necessary"
 
 
 def _amount(step: LocalizedStep) -> str:

@@ -1,4 +1,4 @@
-"""What work takes, processor time and wall-clock time, and a limit on the former.
+"""What work takes, CPU time and wall-clock time, and a limit on the former.
 
 Processor time is that of this process with all its threads, and of the programs that it started
 and that have ended. What a policy server or a plug-in computes in a process of its own shows in
@@ -40,14 +40,14 @@ def effort_so_far() -> Effort:
 
 
 class CpuLimit:
-    """Cancels work that has used up its processor time, or is cancelled from outside."""
+    """Cancels work that has used up its CPU time, or is cancelled from outside."""
 
     def __init__(self, outer: Control, until: float) -> None:
         self.control = Control()
         self.reached = False
         self._outer, self._until = outer, until
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="processor time", daemon=True)
+        self._thread = threading.Thread(target=self._look, name="CPU time", daemon=True)
         if effort_so_far().cpu >= until:
             self._reach()
         else:

@@ -19,7 +19,7 @@ from engine.task.axioms import Axiom
 from engine.task.task import ConditionalEffect, Fact, Operator, Task, Variable
 
 VERSION = 3
-_REMAKE = "write it anew with the translator of Fast Downward"
+_REMAKE = "write it again with the translator of Fast Downward"
 
 _INTEGERS = re.compile(r"-?[0-9]{1,18}(?:[ \t]+-?[0-9]{1,18})*")
 

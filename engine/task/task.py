@@ -136,7 +136,7 @@ class Task:
         return frozenset(named.difference(self.derived_variables))
 
     def extend(self, values: Sequence[int]) -> tuple[int, ...]:
-        """The state with these values of the state variables; derived ones are computed anew."""
+        """The state with these values of the state variables; derived ones are computed again."""
         if not self.derived_variables:
             return tuple(values)
         return self._evaluator.extend(values)

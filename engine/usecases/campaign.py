@@ -1,7 +1,7 @@
 """Runs a campaign: many units on an executor, their events into the store and then to the link.
 
 The campaign itself does nothing but move events. A unit whose process dies is reported and can be
-resumed; the others go on. Experiments run their trials in the same way.
+resumed; the others continue. Experiments run their trials in the same way.
 """
 
 from __future__ import annotations

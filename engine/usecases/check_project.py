@@ -210,7 +210,7 @@ def _tried(problem: str, pool: str, task: Task) -> PoolTried:
 
 
 def _said(error: PlumblineError, name: str) -> str:
-    """In words; the name of what they are about stands beside them already."""
+    """Return sentences without the name of the subject, which is shown beside them."""
     place = error.location
     if place.file != name:
         return str(error)

@@ -1,7 +1,7 @@
 """Checks evidence again with nothing but the task: no kernel, no state table, no oracle.
 
 Every walk is replayed operator by operator, every claimed dominance value is put to a separate
-checker, and the costs are added up anew. What cannot be checked does not count as verified.
+checker, and the costs are added up again. What cannot be checked does not count as verified.
 See docs/theory/evidence.md, "Checking a finding".
 """
 

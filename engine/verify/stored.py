@@ -1,6 +1,6 @@
 """Checks every claim of a workspace, from the stored files up.
 
-Tasks are translated anew, policies are asked again, and everything else has to follow: states from
+Tasks are translated again, policies are asked again, and everything else has to follow: states from
 walks, bugs from runs and evidence, totals from rows. One module per kind of claim says when it
 holds; here is the list of all kinds. A part that cannot be read is a
 false claim of its own and keeps nothing else from being checked.
@@ -396,7 +396,7 @@ class Verifier:
         self._plans += claims.plans
 
     def _witnesses(self, cache: TranslationCache) -> Iterator[CheckedClaim]:
-        """The bugs that are witnesses, what is said about them, and their patterns."""
+        """The bugs that are witnesses, their records, and their patterns."""
         try:
             rows = self._store.witnesses()
             said = {row.finding: row for row in rows if row.finding is not None}

@@ -51,7 +51,7 @@ def has_any(path: str) -> bool:
 
 
 def refuse_foreign(path: Path, place: Path, header: Header | None) -> None:
-    """Refuse to go on beside a companion that does not belong to the workspace."""
+    """Refuse to continue beside a companion that does not belong to the workspace."""
     journal, log = (place.with_name(place.name + ending) for ending in ("-journal", "-wal"))
     if os.path.lexists(log):
         raise _refusal(path, log)

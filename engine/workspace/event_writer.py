@@ -302,7 +302,7 @@ class EventWriter:
                     "started = ifnull(started, ?) WHERE id = ?",
                     (time.time(), event.unit),
                 )
-                # The clocks of its oracles begin anew.
+                # The clocks of its oracles start again at zero.
                 execute("DELETE FROM flags WHERE unit = ?", (event.unit,))
             case TaskReady():
                 self._write_task(event)

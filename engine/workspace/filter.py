@@ -153,7 +153,7 @@ def split_words(text: str) -> list[tuple[int, str]]:
 
 
 def completions(word: str, values: Mapping[str, Iterable[str]]) -> list[str]:
-    """How the word being written could go on; `values` are texts that occur in columns."""
+    """How the word being written could continue; `values` are texts that occur in columns."""
     opposite = "-" if word.startswith("-") else ""
     word = word.removeprefix("-")
     found = _WORD.fullmatch(word)

@@ -221,7 +221,7 @@ def _refuse_foreign_objects(connection: sqlite3.Connection, path: Path, version:
             raise WorkspaceError(
                 f"the {name} is not as this version of Plumbline makes it",
                 Location.of(path),
-                "if the file was made before version 0.2.0 was ready, run the campaign again; "
+                "if the file was made before version 0.2.0 was released, run the campaign again; "
                 "otherwise another program has changed it",
             )
 

@@ -217,7 +217,7 @@ class WorkspaceReader(BugReader):
         return self._read(WitnessRow, f"{WITNESS_ROWS} ORDER BY w.id")
 
     def witness_of(self, finding: int) -> WitnessRow | None:
-        """What is said about a bug that is a witness; None if it is none."""
+        """Return the record of a bug that is a witness; None if it is not one."""
         rows = self._read(WitnessRow, f"{WITNESS_ROWS} WHERE w.finding = ?", finding)
         return next(iter(rows), None)
 

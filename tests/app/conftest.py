@@ -114,7 +114,7 @@ def _top_levels() -> list[QObject]:
 
 
 def _timers() -> list[QTimer]:
-    # By their type alone: some objects of other libraries warn whoever asks for their class.
+    # By their type alone: some objects of other libraries warn when asked for their class.
     timers = [item for item in gc.get_objects() if issubclass(type(item), QTimer)]
     return [item for item in timers if _is_there(item)]
 

@@ -1,4 +1,4 @@
-"""Campaigns with conditional effects and axioms: every oracle goes on, nothing is false."""
+"""Campaigns with conditional effects and axioms: every oracle continues, nothing is false."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two campaigns side by side, and what is said about bugs that only one of them has."""
+"""Two campaigns side by side, and what is reported about bugs that only one of them has."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def test_bugs_are_new_gone_or_still_there(
         }
         assert states["greedy"]
 
-        mended = compare_campaigns(store, numbers["greedy"], numbers["optimal"])
-        assert {bug.change for bug in mended.bugs} == {Change.GONE, Change.UNTESTED}
-        assert len(mended.bugs) == len(states["greedy"])
-        for bug in mended.bugs:
+        fixed = compare_campaigns(store, numbers["greedy"], numbers["optimal"])
+        assert {bug.change for bug in fixed.bugs} == {Change.GONE, Change.UNTESTED}
+        assert len(fixed.bugs) == len(states["greedy"])
+        for bug in fixed.bugs:
             in_pool = bug.finding.pool_number is not None  # both campaigns walk the same way
             assert bug.change is (Change.GONE if in_pool else Change.UNTESTED)
             assert bug.trend is (Trend.BETTER if in_pool else Trend.UNKNOWN)

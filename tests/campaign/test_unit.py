@@ -40,7 +40,7 @@ from engine.workers.limits import ProcessLimits
 
 MakeUnit = Callable[..., Unit]
 
-SIZE = 24  # the pool of a unit if nothing else is said
+SIZE = 24  # the pool of a unit by default
 
 
 def events_of(unit: Unit) -> list[UnitEvent]:

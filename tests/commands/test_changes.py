@@ -1,4 +1,4 @@
-"""`plumbline changes`: JSON, exit codes, and what is said about bugs of one campaign only."""
+"""`plumbline changes`: JSON, exit codes, and what is reported about bugs of one campaign only."""
 
 import json
 from collections import Counter

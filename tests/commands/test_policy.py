@@ -78,7 +78,7 @@ def test_a_plugin_is_not_run_so_nothing_is_said_about_fitting(
     assert main(["policy", f"{plugin}:make", "--domain", str(domain), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["fits"] is None
     assert main(["policy", f"{plugin}:make", "--domain", str(domain)]) == 0
-    assert "whether it fits the domain shows when it is run" in capsys.readouterr().out
+    assert "whether it fits the domain is checked when it runs" in capsys.readouterr().out
 
 
 def test_a_folder_of_checkpoints(

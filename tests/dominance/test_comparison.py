@@ -92,7 +92,7 @@ def test_no_pair_is_left_with_something_to_say() -> None:
             compared.compare(part)
             for target in compared.known:
                 assert compared.u(target) <= compared.implied(target)
-        for _ in range(3):  # somebody else finds out more
+        for _ in range(3):  # another source finds out more
             compared.add_plan(random.choice(states), random)
             before = [compared.u(state) for state in states]
             compared.compare([])

@@ -1,4 +1,4 @@
-"""Where workers of other machines connect: strangers, silence, and a port that cannot be reached.
+"""Where workers of other machines connect: unknown clients, silence, unreachable ports.
 
 Workers and schedulers that are lost are in `tests/campaign/test_cluster_loss.py`.
 """

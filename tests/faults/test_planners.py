@@ -1,4 +1,4 @@
-"""Planners, VAL and kernels that die or have no room: no answer is made up, the rest goes on.
+"""Planners, VAL and kernels that die or have no room: no answer is made up, the rest continues.
 
 Crashes, lies, half plans and missing programs are in `tests/search/test_planners.py`.
 """
@@ -97,7 +97,7 @@ def test_no_folder_for_temporary_files(task: Task, monkeypatch: pytest.MonkeyPat
 def test_the_real_planner_is_killed_under_an_oracle(
     bench: Bench,
 ) -> None:
-    """The oracle has proven nothing; the state is not called good, and the unit goes on."""
+    """The oracle has proven nothing; the state is not called good, and the unit continues."""
     bench.write("many.pddl", many_loads(10))
     bench.write(
         "lama.toml",

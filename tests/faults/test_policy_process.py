@@ -1,4 +1,4 @@
-"""Policies that die, hang, lie or flood, in processes of their own: the campaign goes on.
+"""Policies that die, hang, lie or flood, in processes of their own: the campaign continues.
 
 How a single plug-in fares is in `tests/policies/test_plugin.py`; limits of units are in
 `tests/campaign`. Here whole commands meet such policies.

@@ -1,4 +1,4 @@
-"""Files of strangers beside a workspace: SQLite would obey them, so they are refused."""
+"""Untrusted files beside a workspace: SQLite would obey them, so they are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiments of strangers: names that become LaTeX, CSV, HTML and SVG, and files that are made."""
+"""Untrusted experiments: names that become LaTeX, CSV, HTML and SVG, and files that are made."""
 
 from __future__ import annotations
 

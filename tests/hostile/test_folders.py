@@ -1,4 +1,4 @@
-"""Folders of strangers: links, pipes, companions and strange names beside and instead of files.
+"""Untrusted folders: links, pipes, companions and strange names beside and instead of files.
 
 Every command that opens a workspace, and the window, refuses what is not one, waits for nothing,
 follows nothing out of the folder, and leaves everything in it as it was.

@@ -1,4 +1,4 @@
-"""Policy files of strangers: weights are read, programs in them never run."""
+"""Untrusted policy files: weights are read, programs in them never run."""
 
 from __future__ import annotations
 

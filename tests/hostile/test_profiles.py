@@ -1,4 +1,4 @@
-"""Animation profiles of strangers, which are found beside a domain: what one may cost and say."""
+"""Untrusted animation profiles, which are found beside a domain: what one may cost and say."""
 
 from __future__ import annotations
 

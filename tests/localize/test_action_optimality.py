@@ -43,7 +43,7 @@ def fork() -> Task:
 
 
 def hard() -> Task:
-    """Nobody finds out that there is no plan, nor anything else, for a long time."""
+    """For a long time no algorithm finds out anything, not even that there is no plan."""
     return dials(12, 8, solvable=False)
 
 

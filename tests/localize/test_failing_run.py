@@ -19,7 +19,7 @@ MakeRunner = Callable[..., Any]
 
 
 def failure_violations(truth: Truth, states: list[fdr.State], found: Localization) -> list[str]:
-    """Holds what is said about solvability against the truth."""
+    """Compare the claims about solvability with the truth."""
     solvable = [truth.hstar[state] != fdr.INFINITY for state in states]
     failure = found.failure
     assert failure is not None

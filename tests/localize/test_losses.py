@@ -36,7 +36,7 @@ def road(length: int, detours: dict[int, int]) -> tuple[Truth, Table]:
         (
             {2: 20},
             2,
-            "Step 3 (crawl 2) costs 20 more than it needs to; everything after it is optimal.",
+            "Step 3 (crawl 2) costs 20 more than necessary; everything after it is optimal.",
         ),
         (
             {1: 23, 3: 5, 4: 3},
@@ -78,7 +78,7 @@ def test_w22_a_run_whose_only_bad_step_is_its_last(runner: MakeRunner) -> None:
     found = runner(*road(5, {4: 2})).localize((0,))
     assert found.bad_steps == (4,)
     assert (found.worst_step, found.cause.index) == (4, 4)
-    assert describe_losses(found).startswith("Step 5 (crawl 4) costs 2 more than it needs to;")
+    assert describe_losses(found).startswith("Step 5 (crawl 4) costs 2 more than necessary;")
 
 
 def test_w22_a_dead_end_whose_run_goes_on_for_100_steps(runner: MakeRunner) -> None:

@@ -55,13 +55,13 @@ def test_falls_reach_policy_parents_with_the_parents_own_costs() -> None:
 
 
 def test_several_children_and_a_late_improvement() -> None:
-    """P25: the diamond. The dear way is found first; the cheap one must reach all ancestors."""
+    """P25: the diamond. The expensive way comes first; the cheap one must reach all ancestors."""
     up = Operator("up", ((0, 0),), ((0, 1),), 1)
-    dear = Operator("dear", ((0, 1),), ((0, 2),), 9)
+    costly = Operator("costly", ((0, 1),), ((0, 2),), 9)
     cheap = Operator("cheap", ((0, 1),), ((0, 3),), 1)
     last = Operator("last", ((0, 2),), ((0, 4),), 1)
     end = Operator("end", ((0, 3),), ((0, 4),), 1)
-    task = make_task((5,), (up, dear, cheap, last, end), (0,), ((0, 4),))
+    task = make_task((5,), (up, costly, cheap, last, end), (0,), ((0, 4),))
     table = StateTable(task)
     table.add([(value,) for value in range(5)])
     bounds = Bounds(table)

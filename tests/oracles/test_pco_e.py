@@ -20,8 +20,8 @@ def rivals_of(session: OracleSession) -> list[PolicyRuns]:
 
 @pytest.mark.parametrize("oracle", ["pco-p", "pco-e"])
 def test_an_equal_run_is_no_bug_and_no_run_goes_beyond_the_policys_cost(oracle: str) -> None:
-    edges = {"dear": (0, 3, 9), "detour": (0, 1, 9), "free": (1, 3, 0)}
-    session = session_on(edges, 3, "dear", {"one": "dear", "two": "detour free"})
+    edges = {"costly": (0, 3, 9), "detour": (0, 1, 9), "free": (1, 3, 0)}
+    session = session_on(edges, 3, "costly", {"one": "costly", "two": "detour free"})
     assert session.test(0, make_oracle(oracle, session)).verdict is OracleVerdict.NOT_REFUTED
     assert [runs.statistics.evaluated for runs in rivals_of(session)] == [1, 1]
 
@@ -64,18 +64,18 @@ def test_a_rival_is_better_further_along_the_run() -> None:
 
 
 def test_the_diamond_of_two_rivals() -> None:
-    """P25: the dear way back from 3 to 1 is shorter, so 1 falls twice, and 0 must follow twice."""
+    """P25: the expensive way from 3 to 1 is shorter: 1 falls twice, and 0 must follow."""
     edges = {
         "up": (0, 1, 1), "x": (1, 2, 9), "y": (2, 3, 9),
         "u": (1, 4, 1), "v": (4, 5, 1), "w": (5, 3, 1),
         "end": (3, 6, 2), "direct": (0, 6, 100),
     }  # fmt: skip
-    session = session_on(edges, 6, "direct end", {"dear": "up x y", "cheap": "up u v w"})
+    session = session_on(edges, 6, "direct end", {"costly": "up x y", "cheap": "up u v w"})
     oracle = make_oracle(NOT_ALONG, session)
     assert session.test(0, oracle).verdict is OracleVerdict.NOT_REFUTED
     session.test(3, oracle)  # optimal there, and that is the missing piece
     assert [session.bounds.u(state) for state in range(6)] == [6, 5, 11, 2, 4, 3]
-    assert proven(session, 0) == [("dear", "up"), ("cheap", "u v w"), ("policy", "end")]
+    assert proven(session, 0) == [("costly", "up"), ("cheap", "u v w"), ("policy", "end")]
 
 
 def test_a_failing_run_that_meets_a_bound_needs_no_rival() -> None:
@@ -108,8 +108,8 @@ def test_a_stopped_run_of_the_policy_can_be_too_expensive_already() -> None:
 
 
 def test_the_goal_alone_counts_if_that_is_the_objective() -> None:
-    edges = {"dear": (0, 1, 9), "cheap": (0, 1, 1)}
-    session = session_on(edges, 1, "dear", {"one": "cheap"}, objective="goal")
+    edges = {"costly": (0, 1, 9), "cheap": (0, 1, 1)}
+    session = session_on(edges, 1, "costly", {"one": "cheap"}, objective="goal")
     answer = session.test(0, make_oracle("pco-e", session))
     assert answer.verdict is OracleVerdict.NOT_REFUTED  # no bug here, but not optimal either
     assert not session.findings
@@ -170,8 +170,8 @@ def test_without_bounds_a_bug_on_the_run_still_makes_all_states_before_it_bugs()
 
 
 def test_several_policies_may_be_run_on_a_state_of_the_run() -> None:
-    edges = {"a": (0, 1, 1), "b": (1, 2, 9), "x": (1, 2, 8), "dear": (1, 2, 9)}
+    edges = {"a": (0, 1, 1), "b": (1, 2, 9), "x": (1, 2, 8), "costly": (1, 2, 9)}
     for along, verdict in ((1, OracleVerdict.NOT_REFUTED), (2, OracleVerdict.BUG)):
-        session = session_on(edges, 2, "a b", {"one": "dear", "two": "x"})
+        session = session_on(edges, 2, "a b", {"one": "costly", "two": "x"})
         oracle = make_oracle(f"pco-e:probability=1,runs=1,along={along},bounds=false", session)
         assert session.test(0, oracle).verdict is verdict

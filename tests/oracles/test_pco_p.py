@@ -61,14 +61,14 @@ def test_runs_along_a_run_neither_starve_policies_nor_count_for_examined_states(
         assert not scores.run_along(state, 1, beats)
     # a is hoped to win with 2 of 2 after its success, then with 2 of 3, 2 of 4, ...
     assert asked == ["a", "b", "c", "a", "a", "b", "c", "a"]
-    assert not scores.run(8, 1, lambda member: member.name != "a")  # still everybody's first run
+    assert not scores.run(8, 1, lambda member: member.name != "a")  # still the first run of each
     assert [(s.runs, s.beaten) for s in scores.scores] == [(5, [0]), (2, []), (2, [])]
     assert not contest().run_along(0, 1, beats)
 
 
 def test_a_cheaper_run_of_another_policy_is_a_bug() -> None:
-    edges = {"dear": (0, 3, 9), "slow": (0, 1, 4), "on": (1, 3, 4), "fast": (0, 3, 1)}
-    session = session_on(edges, 3, "dear", {"one": "slow on", "two": "fast"})
+    edges = {"costly": (0, 3, 9), "slow": (0, 1, 4), "on": (1, 3, 4), "fast": (0, 3, 1)}
+    session = session_on(edges, 3, "costly", {"one": "slow on", "two": "fast"})
     oracle = make_oracle("pco-p:runs=1", session)
     examination = session.test(0, oracle)
     assert (examination.verdict, examination.bound) == (OracleVerdict.BUG, 8)
@@ -79,7 +79,9 @@ def test_a_cheaper_run_of_another_policy_is_a_bug() -> None:
 
 
 def test_no_rival_is_cheaper_than_an_optimal_run() -> None:
-    session = road("walk on home", {"same": "walk on home", "dear": "direct", "lost": "walk fall"})
+    session = road(
+        "walk on home", {"same": "walk on home", "costly": "direct", "lost": "walk fall"}
+    )
     assert examine(session, "pco-p", 0).verdict is OracleVerdict.NOT_REFUTED
     assert not session.findings
 

@@ -50,17 +50,17 @@ def test_a_failing_run_meets_a_state_with_a_bound(later: bool) -> None:
     tested = session(GO, BACK)
     if later:
         assert tested.run_policy(0) == (RunOutcome.FAILED, INFINITY)
-    tested.bounds.add_plan(1, [REACH], "somebody")
+    tested.bounds.add_plan(1, [REACH], "another")
     (finding,) = [f for f in tested.test(0, Silent()).findings if f.state == (0,)]
     assert (finding.kind, finding.bound) == (BugKind.FAILS, 5)
-    assert [step.origin for step in finding.evidence.steps] == ["policy", "somebody"]
+    assert [step.origin for step in finding.evidence.steps] == ["policy", "another"]
 
 
 def test_on_request_only_the_examined_state_is_judged() -> None:
     judged = {}
     for elsewhere in (True, False):
         tested = session(GO, BACK)
-        tested.bounds.add_plan(1, [REACH], "somebody")
+        tested.bounds.add_plan(1, [REACH], "another")
         judged[elsewhere] = tested.test(0, Silent(), elsewhere=elsewhere).findings
         assert [tested.bounds.u(state) for state in range(3)] == [5, 3, 0]
     assert sorted(finding.state for finding in judged[True]) == [(0,), (1,)]
@@ -73,7 +73,7 @@ def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     assert tested.run_policy(0) == (RunOutcome.ABORTED, 2)
     assert tested.bounds.u(0) == INFINITY
     again = session(GO, BACK, step_limit=1)
-    again.bounds.add_plan(1, [REACH], "somebody")
+    again.bounds.add_plan(1, [REACH], "another")
     examination = again.test(0, Silent())
     assert again.bounds.u(0) == 5
     assert not [f for f in examination.findings if f.state == (0,)]  # 5 is not below 2

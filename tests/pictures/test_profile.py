@@ -1,4 +1,4 @@
-"""Animation profiles: what they draw, what is wrong with them, and no harm by strangers."""
+"""Animation profiles: what they draw, their defects, and what untrusted ones cannot do."""
 
 from __future__ import annotations
 

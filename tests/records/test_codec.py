@@ -140,7 +140,7 @@ sys.setswitchinterval(1e-6)
 
 
 def new_records(name):
-    "Nested records that nobody has read or written yet."
+    "Nested records that were not read or written before."
     text = "from __future__ import annotations\\nfrom engine.records.codec import Record\\n"
     text += "class C0(Record):\\n    x: int = 0\\n"
     for depth in range(1, DEPTH):

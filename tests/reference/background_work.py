@@ -39,7 +39,7 @@ def count_until_stopped(link: Link, total: int) -> None:
 
 
 def wait_while_paused(link: Link) -> None:
-    """Once it was paused: counts that, and ends when it may go on."""
+    """Once it was paused: counts that, and ends when it may continue."""
     while not link.paused():
         time.sleep(0.01)
     link.progress(1, 2, "half")
@@ -71,7 +71,7 @@ shutil.rmtree(folder, ignore_errors=True)
 
 
 def leave_somebody_behind(link: Link) -> str:
-    """A process that goes on writing temporary files, out of reach."""
+    """A process that keeps writing temporary files, out of reach."""
     del link
     folder = tempfile.gettempdir()
     command = [sys.executable, "-I", "-S", "-c", LITTER, folder]

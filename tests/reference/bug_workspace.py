@@ -1,6 +1,6 @@
 """A workspace with real bugs of all kinds, made in a few seconds by a real campaign.
 
-Dear and cheap roads, a river that can be crossed one way only, and loads to be fetched. The
+Expensive and cheap roads, a river that can be crossed one way only, and loads to be fetched. The
 policies are greedy: one drives to and fro forever, one pays too much, one gets stuck.
 """
 

@@ -66,7 +66,7 @@ def brute_force(first: Domain, second: Domain, distinct: bool, objects: int) -> 
 
 
 def most_parameters(first: Domain, second: Domain) -> int:
-    """This many objects decide (besides the constants): no action speaks of more."""
+    """This many objects decide (besides the constants): no action mentions more."""
     return max((len(a.parameters) for d in (first, second) for a in d.actions), default=0)
 
 

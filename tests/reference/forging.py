@@ -1,4 +1,4 @@
-"""Changes workspaces behind Plumbline's back, as strangers and accidents do."""
+"""Changes workspaces without Plumbline, as attackers and accidents do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces of strangers: a sound one, changed behind the back of the program."""
+"""Untrusted workspaces: a sound one, changed by another program."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Walks:
 
 
 def steps(task: Task, state: fdr.State) -> list[tuple[int, fdr.State]]:
-    """Operators and successors that a walk may go on with."""
+    """Operators and successors that with which a walk may continue."""
     hmax = Evaluator(task, "hmax")
     return [
         (operator, after)

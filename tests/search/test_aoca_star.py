@@ -77,7 +77,7 @@ def test_plans_are_optimal_and_start_with_an_optimal_action(heuristic: str) -> N
 
 
 def test_p33_nodes_are_opened_again_for_a_cheaper_path() -> None:
-    """The dear way is expanded first; only then the cheap one comes to the same state."""
+    """The expensive way is expanded first; only then the cheap one comes to the same state."""
     task = graph((0, 1, 1), (1, 2, 1), (0, 2, 4), (2, 3, 5), goal=3)
     h = (0, 6, 0, 0)
     assert ask(task, 2, *h).outcome is NOT_OPTIMAL

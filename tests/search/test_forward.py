@@ -64,7 +64,7 @@ def test_astar_is_optimal_with_inconsistent_heuristics(task: Task, data: st.Data
 
 
 def test_astar_reopens() -> None:
-    """Reached first over the dear way, expanded, and then over the cheap one."""
+    """Reached first over the expensive way, expanded, and then over the cheap one."""
     step = [(0, 1, 1), (1, 2, 1), (0, 2, 4), (2, 3, 5)]
     operators = tuple(Operator(f"{x} {y}", ((0, x),), ((0, y),), cost) for x, y, cost in step)
     task = make_task((4,), operators, (0,), ((0, 3),))
@@ -149,7 +149,7 @@ def test_hill_climbing_with_the_true_costs_finds_a_plan(task: Task) -> None:
 
 
 def test_hill_climbing_fails_where_the_way_leads_over_a_dead_end() -> None:
-    """The only state with smaller h is a trap; from there nothing goes on."""
+    """The only state with smaller h is a trap; nothing leads out of it."""
     step = [(0, 1), (0, 2), (2, 3)]
     operators = tuple(Operator(f"{x} {y}", ((0, x),), ((0, y),), 1) for x, y in step)
     task = make_task((4,), operators, (0,), ((0, 3),))

@@ -148,7 +148,7 @@ def test_zero_cost_operators_are_no_landmarks(rule: str) -> None:
 def test_of_equal_operators_the_cheapest_counts(rule: str) -> None:
     """And of comparable ones the one that needs less and gives more."""
     operators = (
-        Operator("dear", ((1, 0),), ((0, 1),), 9),
+        Operator("costly", ((1, 0),), ((0, 1),), 9),
         Operator("equal", ((1, 0),), ((0, 1),), 4),
         Operator("more", (), ((0, 1), (2, 1)), 3),
     )

@@ -1,4 +1,4 @@
-"""Every oracle on random tasks with conditional effects and axioms: nothing false is said.
+"""Every oracle on random tasks with conditional effects and axioms: no false claims.
 
 `make soundness` takes all of the tasks, `make test` a few of them.
 """

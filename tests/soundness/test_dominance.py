@@ -210,7 +210,7 @@ def test_walks_for_nothing_prove_nothing_wrong(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", Variant)
 def test_a_place_that_is_reached_twice_is_one_place(variant: Variant) -> None:
-    """P9: the way to 1 is found dear, then cheap; 3 is left out, so not all is reached from all."""
+    """P9: the cheaper way to 1 is found later; without 3, not all is reached from all."""
     walks: list[tuple[Facts, Facts, int]] = [
         *(({0: 0}, {0: 1}, 5), ({0: 0}, {0: 2}, 1), ({0: 2}, {0: 1}, 1), ({0: 1}, {0: 0}, 1)),
         ({0: 3}, {0: 0}, 1),

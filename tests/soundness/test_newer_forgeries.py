@@ -414,7 +414,7 @@ OF_DERIVED: dict[str, Forgery] = {
     "a task without conditions of effects": another_task(operators=without_conditions),
 }
 
-# Losses, worst steps and better plans; {q} is a run that is too dear, {l} one that runs in circles
+# Losses, worst steps and better plans; {q} is a run that costs too much, {l} one that loops
 
 
 def steps(bug: str, change: Callable[[list[list[Any]]], None]) -> Callable[[Forger], None]:

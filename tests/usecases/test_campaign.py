@@ -143,7 +143,7 @@ def test_finished_units_are_not_done_again(
 
 
 class PauseOnce:
-    """Pauses an endless campaign until nothing has happened for a while, then lets it go on."""
+    """Pauses an endless campaign until nothing has happened for a while, then resumes it."""
 
     QUIET_TURNS = 8
 
@@ -261,7 +261,7 @@ def test_a_killed_worker_costs_one_unit(
                 os.kill(pid, signal.SIGKILL)
 
     with Workspace.create(path) as store:
-        # No unit gets ahead of its killer: all wait until somebody was killed.
+        # No unit gets ahead of its killer: all wait until one process was killed.
         link = RecordingLink(hear=emit, paused=lambda: not victims)
         end = run(config, store, link, executor=make_executor("local:1"))
         assert end.status == "incomplete"

@@ -184,6 +184,6 @@ def test_reproduction_in_words() -> None:
     ]
     assert exported_text([same]) == "In the exported problem it reproduces."
     assert exported_text([same, other, unknown]) == (
-        "1 of 3 reproduce in the exported problem; in 1 the policy does something else there; "
+        "1 of 3 reproduce in the exported problem; in 1 the policy behaves differently there; "
         "1 were not run."
     )

@@ -185,20 +185,20 @@ def test_localization_is_part_of_a_campaign_only_if_it_is_asked_for(configure: C
     assert decode(encode(config), CampaignConfig) == config
 
 
-# Whoever comes to c takes the dear road on, whose action comes first in the domain.
+# From c the policy takes the expensive road, whose action comes first in the domain.
 DOMAIN = """\
 (define (domain one-road)
   (:requirements :strips :action-costs)
-  (:predicates (at ?p) (road ?a ?b) (dear ?a ?b))
+  (:predicates (at ?p) (road ?a ?b) (costly ?a ?b))
   (:functions (total-cost))
-  (:action race :parameters (?a ?b) :precondition (and (at ?a) (dear ?a ?b))
+  (:action race :parameters (?a ?b) :precondition (and (at ?a) (costly ?a ?b))
     :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 7)))
   (:action walk :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
     :effect (and (at ?b) (not (at ?a)) (increase (total-cost) 2))))
 """
 PROBLEM = """\
 (define (problem p) (:domain one-road) (:objects a b c d e)
-  (:init (at a) (road a b) (road b c) (road c d) (road d e) (dear c d) (= (total-cost) 0))
+  (:init (at a) (road a b) (road b c) (road c d) (road d e) (costly c d) (= (total-cost) 0))
   (:goal (at e)) (:metric minimize (total-cost)))
 """
 

@@ -126,7 +126,7 @@ def test_a_witness_is_a_bug_of_its_own_and_smaller(
 def test_the_bundle_of_a_witness_tells_where_it_comes_from(
     done: tuple[Path, tuple[WitnessResult, ...], object], tmp_path: Path
 ) -> None:
-    """What is said to be gone and what is left are together what the origin has."""
+    """What was removed and what is left are together what the origin has."""
     path, results, _ = done
     found = [item for item in results if item.witness is not None]
     numbers = [item.witness for item in found if item.witness is not None]
@@ -346,7 +346,7 @@ def test_23_what_does_not_fit_is_noticed(
 
 
 def test_23_a_witness_with_another_problem_is_noticed(workspace: Path) -> None:
-    """Two witnesses change places: neither is what is said about it."""
+    """Two witnesses change places: neither fits its record."""
     with Workspace.open(workspace) as store:
         a, b = [row for row in store.witnesses() if row.finding is not None][:2]
     forge(workspace, "UPDATE witnesses SET finding = NULL WHERE id = ?", (a.id,))

@@ -14,7 +14,7 @@ from engine.verify.cost_to_go import CostToGo
 from engine.verify.reachability import Reached, check_bug_state, check_complete, check_pool
 from engine.workspace.rows import PoolRow
 
-# One variable 0..4: "step" goes on, nothing leads to 4.
+# One variable 0..4: "step" adds 1, nothing leads to 4.
 STEPS = tuple(Operator(f"step {n}", ((0, n),), ((0, n + 1),), 1) for n in range(3))
 TASK = make_task((5,), STEPS, (0,), ((0, 3),))
 

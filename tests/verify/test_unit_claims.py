@@ -51,9 +51,9 @@ def test_other_rows_do_not(
 
 def test_the_objective_says_what_a_bug_is(bugs: dict[str, Bug]) -> None:
     goal = structs.replace(TESTING, objective="goal")
-    fails, dear = bugs[BugKind.FAILS], bugs[BugKind.TOO_EXPENSIVE]
+    fails, costly = bugs[BugKind.FAILS], bugs[BugKind.TOO_EXPENSIVE]
     assert find_row_problem(fails.row, fails.finding, goal) == ""
-    assert "the goal alone" in find_row_problem(dear.row, dear.finding, goal)
+    assert "the goal alone" in find_row_problem(costly.row, costly.finding, goal)
 
 
 def test_a_history_leads_to_the_present_bound(bugs: dict[str, Bug]) -> None:
@@ -61,10 +61,10 @@ def test_a_history_leads_to_the_present_bound(bugs: dict[str, Bug]) -> None:
     row, cost = bug.row, bug.row.policy_cost or 0
     end = row.bound, row.gap, row.seconds
     before = row.bound + 1, cost - row.bound - 1, row.seconds
-    dear = replace(row, gap=cost - row.bound)
+    costly = replace(row, gap=cost - row.bound)
     if before[1] > 0:
-        assert check_history([before, end], dear, bug.finding, is_whole=True).standing == "holds"
-    assert check_history([end], dear, bug.finding, is_whole=True).standing == "holds"
+        assert check_history([before, end], costly, bug.finding, is_whole=True).standing == "holds"
+    assert check_history([end], costly, bug.finding, is_whole=True).standing == "holds"
     for history in (
         [],
         [before],
@@ -73,7 +73,7 @@ def test_a_history_leads_to_the_present_bound(bugs: dict[str, Bug]) -> None:
         [(row.bound + 1, cost, row.seconds), end],
         [(*end[:2], row.seconds + 1)],
     ):
-        assert check_history(history, dear, bug.finding, is_whole=True).standing == "false"
+        assert check_history(history, costly, bug.finding, is_whole=True).standing == "false"
 
 
 def test_a_run_that_was_stopped_first_had_a_smaller_gap(bugs: dict[str, Bug]) -> None:

@@ -297,4 +297,4 @@ def is_gone(pid: int) -> bool:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return True
-    return state == "Z"  # dead, and not yet reaped by whoever adopted it
+    return state == "Z"  # dead, and not yet reaped by the process that adopted it

@@ -30,23 +30,23 @@ from engine.workspace.filter import (
 from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
 
-DEAR = BugRow(
+COSTLY = BugRow(
     *(7, 1, 3, BugKind.TOO_EXPENSIVE, "p03", "ferry.pt", 4, 24, 17, 7, "bmo:lookahead=100", "plan"),
     *(2, None, BugStatus.NEW, "loads the wrong car", 1.5, 0, False),
 )
-FAILS = replace(DEAR, id=8, kind=BugKind.FAILS, policy_cost=None, gap=None, region=None, note="")
+FAILS = replace(COSTLY, id=8, kind=BugKind.FAILS, policy_cost=None, gap=None, region=None, note="")
 
 
 @pytest.fixture(scope="module")
 def two_bugs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     path = tmp_path_factory.mktemp("filter") / "two.plumb"
-    store_bugs(path, (DEAR, FAILS))
+    store_bugs(path, (COSTLY, FAILS))
     with Workspace.open(path) as store:
         yield store
 
 
 @pytest.mark.parametrize(
-    ("text", "dear", "fails"),
+    ("text", "costly", "fails"),
     [
         ("", True, True),
         ("gap>5", True, True),
@@ -74,10 +74,10 @@ def two_bugs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         ("|", True, True),
     ],
 )
-def test_what_a_filter_matches(two_bugs: Workspace, text: str, dear: bool, fails: bool) -> None:
+def test_what_a_filter_matches(two_bugs: Workspace, text: str, costly: bool, fails: bool) -> None:
     terms = parse_terms(text)
-    expected = [row.id for row, holds in ((DEAR, dear), (FAILS, fails)) if holds]
-    assert [row.id for row in (DEAR, FAILS) if fits(row, terms)] == expected
+    expected = [row.id for row, holds in ((COSTLY, costly), (FAILS, fails)) if holds]
+    assert [row.id for row in (COSTLY, FAILS) if fits(row, terms)] == expected
     assert [row.id for row in two_bugs.bugs(terms=terms)] == expected
     assert two_bugs.bug_list(BugQuery(terms)).bugs.tolist() == expected
 
@@ -315,4 +315,4 @@ def test_words_are_completed() -> None:
 def test_what_is_quoted_matches_itself(value: str) -> None:
     if value.lower() in ("none", "any") or value.isspace():
         return
-    assert fits(replace(DEAR, note=value), parse_terms(f"note:{quoted(value)}"))
+    assert fits(replace(COSTLY, note=value), parse_terms(f"note:{quoted(value)}"))

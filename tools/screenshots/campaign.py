@@ -34,7 +34,7 @@ def take(stage: Stage) -> None:
     stage.settle()
     stage.grab("campaign-stopped")
     stage.clear()
-    example_workspace(FIRST_EXAMPLE).unlink()  # the finished one begins anew
+    example_workspace(FIRST_EXAMPLE).unlink()  # a finished campaign would not start again
     _finished(stage)
 
 

@@ -70,8 +70,8 @@ class AbstractDistances {
     return {after.cost + abstraction_.task().costs[index(transition(number).op)], after.steps + 1};
   }
 
-  // States that lost every plan as cheap as before, by increasing distance: what a state may lean on is
-  // decided before it.
+  // States that lost every plan as cheap as before, by increasing distance: what a state may depend on
+  // is decided before it.
   void find_dirty(std::int32_t state, std::int32_t part) {
     Queue candidates;
     candidates.push({distance_[index(state)], state});

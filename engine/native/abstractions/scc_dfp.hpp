@@ -69,8 +69,8 @@ class SccDfp {
  private:
   static constexpr Cost kIdle = -1;
 
-  // What is in a precondition or in the condition of an effect matters to what is changed, and things that
-  // are changed together to each other.
+  // Variables in a precondition or in the condition of an effect matter to those that are changed, and
+  // variables that are changed together matter to each other.
   static std::vector<std::vector<std::int32_t>> causal_graph(const Task& task) {
     std::vector<std::vector<std::int32_t>> successors(static_cast<std::size_t>(task.n_variables()));
     for (std::int32_t op = 0; op < task.n_operators(); ++op) {

@@ -1,6 +1,6 @@
 // A task without its idle variables: those that no condition mentions, neither the goal nor a precondition,
 // the condition of an effect or an axiom. States that differ in nothing else have the same plans, and after
-// any operator they still differ in nothing else. Tasks keep such variables because networks and people look
+// any operator they still differ in nothing else. Tasks keep such variables because networks and users look
 // at them.
 #pragma once
 

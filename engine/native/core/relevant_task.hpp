@@ -1,7 +1,7 @@
 // The part of a task that its goal depends on: the goal's variables, those in preconditions of operators that
 // change them, in the conditions of these effects and in the bodies of axioms, and so on. Plans are the same
 // up to operators that matter to nothing in it, so a search for the task's goal may work here; tasks keep
-// variables that only policies and people look at. Operators without effect are dropped, and of operators
+// variables that only policies and users look at. Operators without effect are dropped, and of operators
 // that do the same only the cheapest is kept.
 #pragma once
 

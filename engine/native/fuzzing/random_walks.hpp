@@ -4,7 +4,7 @@
 // and offers states itself. Either way it is known at once when walks can find no other state: all that can
 // be reached from entries were offered. What was found to be so stays so, because the pool only grows.
 //
-// Limits are looked at after something was done, so that every call gets on, however little time it has.
+// Limits are checked after some work is done, so that every call makes progress, however little time it has.
 #pragma once
 
 #include <algorithm>

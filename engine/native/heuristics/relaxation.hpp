@@ -228,7 +228,7 @@ inline std::vector<Group> operator_groups(const Task& task, Costs costs, Cases w
   return groups;
 }
 
-// By variable the component of derived variables that lean on each other's other values; -1: not derived.
+// By variable the component of derived variables that depend on each other's other values; -1: not derived.
 inline std::vector<std::int32_t> axiom_components(const Task& task) {
   const Axioms& axioms = task.axioms;
   std::vector<std::vector<std::int32_t>> leans_on(static_cast<std::size_t>(task.n_variables()));

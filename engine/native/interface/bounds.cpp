@@ -43,7 +43,7 @@ PLUMBLINE_API void plumbline_bounds_destroy(Bounds* bounds) { std::unique_ptr<Bo
 // The bounds that rest on operators alone: null until there are others. They belong to the bounds.
 PLUMBLINE_API Bounds* plumbline_bounds_plans(Bounds* bounds) { return bounds->plans(); }
 
-// Infinite for what is no state, too.
+// Infinite also if there is no such state.
 PLUMBLINE_API std::int64_t plumbline_bounds_u(const Bounds* bounds, std::int32_t state) {
   return bounds->u(state);
 }

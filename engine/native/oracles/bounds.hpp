@@ -1,6 +1,6 @@
 // Upper bounds u(s) >= h*(s) by state, each with the step that proves it: an operator, or a dominance value.
 // Bounds only ever fall; a fall is passed on to all known predecessors, those of the policy's run graph and
-// those of registered walks. What is known without dominance values is kept beside.
+// those of registered walks. What is known without dominance values is kept separately.
 // See docs/theory/oracles.md, "Propagation".
 #pragma once
 
@@ -155,7 +155,7 @@ class Bounds {
     }
   }
 
-  // What falls by a walk, here alone.
+  // Lowers the bounds along a walk, in this list alone; returns the states whose bounds fell.
   std::vector<std::int32_t> follow(std::span<const std::int32_t> states,
                                    std::span<const std::int32_t> operators, std::int32_t origin) {
     grow();
@@ -167,8 +167,8 @@ class Bounds {
     return propagate(std::move(fallen));
   }
 
-  // A plan that is only known beside. The bounds on it may have fallen here, by a dominance value, before the
-  // predecessor was known that they are passed on to there.
+  // Takes over a plan that only the separate list knows. Bounds along it may have fallen here, by a dominance
+  // value, before the predecessor was known to which that list passes them on.
   void take_over(std::int32_t state) {
     std::vector<std::int32_t> chain;
     for (; plans_->step(state).via != kGoal; state = plans_->step(state).next) chain.push_back(state);

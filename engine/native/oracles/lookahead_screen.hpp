@@ -1,9 +1,9 @@
 // Tells where the look-ahead oracle by itself proves nothing: where its first steps reach no goal, and no run
 // of the policy after them costs less than would prove a bug. See docs/theory/oracles.md, "Look-ahead".
 //
-// What is known of the policy serves all later questions. That changes no answer: a run that is over says
-// what the policy does, no matter who walked it, and where one was stopped, something may be proven. Nor does
-// it change an answer to merge states that differ in idle variables only, if the policy overlooks these.
+// What is known of the policy serves all later questions. That changes no answer: a finished run says what
+// the policy does, whichever question began it, and where a run was stopped, something may be proven. Nor
+// does it change an answer to merge states that differ in idle variables only, if the policy overlooks these.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@
 namespace plumbline {
 
 // Goes to the successor with the smallest value, of equals by the operator with the lowest number. Values
-// must not depend on idle variables, as none of a heuristic that looks for ways to the goal does.
+// must not depend on idle variables; no heuristic that estimates the cost of plans does.
 class GreedyPolicy final : public KernelPolicy {
  public:
   // Both must outlive this object.

@@ -26,7 +26,7 @@ namespace plumbline {
 enum class RunOutcome : std::uint8_t { kUnknown, kSolved, kFailed };
 enum class EndReason : std::uint8_t { kNone, kGoal, kLoop, kNothingToDo, kInapplicable, kPolicyError };
 
-// For how long a kernel may work before its caller looks around.
+// How long a kernel may work before it returns to its caller.
 class Slice {
  public:
   explicit Slice(double seconds)
@@ -201,7 +201,7 @@ class RunGraph {
     }
   }
 
-  // The states that the policy will be asked about by runs from these, as far as one can tell without asking.
+  // The states about which runs from these will ask the policy, as far as this is known without asking.
   // Provided answers are followed but not entered. Continues from states that were missing if it `continues`.
   void look_ahead(std::span<const std::int32_t> states, bool continues, std::vector<std::int32_t>& missing) {
     if (!continues) ++round_;
@@ -227,7 +227,7 @@ class RunGraph {
   };
 
   // What is known of the run from a state. Without an outcome: why it ends where it stands, and its cost so
-  // far. Whether the state is a goal tells about no other run before one comes here.
+  // far. That the state is a goal tells nothing about other runs before one reaches it.
   Result result(std::int32_t state) {
     grow();
     const Node& start = node(state);

@@ -3,8 +3,8 @@
 //
 // Action elimination drops actions that the rest of the plan can do without. Plan neighborhood graph search
 // explores breadth first around all states of the plan at once and takes the cheapest path through what it
-// has seen; the neighborhood doubles until that path is cheaper than the plan, then everything begins anew
-// around the new plan. When nothing is left to explore, the plan is proved optimal.
+// has seen; the neighborhood doubles until that path is cheaper than the plan, then the search starts
+// again around the new plan. When nothing is left to explore, the plan is proved optimal.
 #pragma once
 
 #include <algorithm>

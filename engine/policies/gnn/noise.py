@@ -24,7 +24,7 @@ def torch_normal(rows: int, columns: int, seed: int) -> NDArray[np.float32]:
         numbers = np.empty(size, np.float32)
         whole = size // _BLOCK * _BLOCK
         numbers[:whole] = _block_by_block(uniform[:whole])
-        if whole < size:  # the last block is drawn anew and overlaps the one before
+        if whole < size:  # the last block is drawn again and overlaps the one before
             numbers[-_BLOCK:] = _block_by_block(uniform[size:])
     return numbers.reshape(rows, columns)
 

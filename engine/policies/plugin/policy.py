@@ -54,7 +54,8 @@ def open_plugin(
         compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
-        message = error.msg if isinstance(error, SyntaxError) else str(error) or "it is too nested"
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = text or "it is nested too deeply"
         raise PolicyError(f"not Python: {message}", Location.of(path, line)) from None
     return PluginPolicy(Path(path).resolve(), factory, settings or PluginSettings())
 

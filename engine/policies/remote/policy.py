@@ -156,7 +156,7 @@ class RemotePolicy:
             raise PolicyError(
                 f"the server at {self.address} answered with operator {operator}, "
                 f"but its task has {count} operators",
-                hint="the server is defective or serves another task than it says",
+                hint="the server is faulty, or does not serve the task that it describes",
             )
         return operator
 

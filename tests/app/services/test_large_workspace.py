@@ -75,7 +75,7 @@ def test_what_cannot_be_read_before_the_check_is_no_defect_of_ours(
 def test_what_cannot_be_shown_before_the_check_is_no_defect_of_ours(
     qtbot: QtBot, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer of the wrong type breaks whoever takes it."""
+    """An answer of the wrong type breaks its receiver."""
     monkeypatch.setattr(Document, "_check", lambda self: None)  # it takes forever
     document = Document.open(large)
     told: list[PlumblineError] = []

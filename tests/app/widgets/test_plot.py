@@ -184,7 +184,7 @@ def test_the_plot_with_the_keyboard_focus_is_framed(qtbot: QtBot, plot: Plot, th
 
 def test_points_are_reached_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
     fails = Points("fails", [3], [9], [30], "bad", "x", "the policy fails")
-    plot.set_points([Points("dear", [5, 1], [8, 2], [50, 10], "policy"), fails])
+    plot.set_points([Points("costly", [5, 1], [8, 2], [50, 10], "policy"), fails])
     drawn(qtbot, plot)
     seen: list[object] = []
     plot.point_activated.connect(seen.append)

@@ -1,4 +1,4 @@
-"""Scenes of strangers' animation profiles: what painting one may cost."""
+"""Scenes of untrusted animation profiles: what painting one may cost."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_localize_from_the_keyboard_and_go_to_the_bad_action(
     page.detail.cursor_at.move(Side.POLICY, len(comparison.policy.steps))
     qtbot.keyClick(page.view, Qt.Key.Key_B)
     assert page.detail.cursor_at.index == found.worst_step
-    assert "more than it needs to" in page.detail.evidence.text.toPlainText()
+    assert "more than necessary" in page.detail.evidence.text.toPlainText()
     page.detail.header.sentence.linkActivated.emit("1")
     assert page.detail.cursor_at.index == 0
 

@@ -151,10 +151,10 @@ def test_why_a_step_is_bad_in_words(store: Workspace, bug: Bug, task: Task) -> N
     step = comparison.verdict(index)
     assert step is not None
     first, better, facts = why_bad(step, comparison.policy.states[index], task)
-    assert f"costs {step.loss_low} more than it needs to" in first
+    assert f"costs {step.loss_low} more than necessary" in first
     bounded = replace(step, loss_high=step.loss_high + 1)
     first = why_bad(bounded, comparison.policy.states[index], task)[0]
-    assert f"costs at least {step.loss_low} more than it needs to" in first
+    assert f"costs at least {step.loss_low} more than necessary" in first
     assert step.better_operator is not None
     assert f"({task.operators[step.better_operator].name})" in better
     assert "the better action makes" in facts

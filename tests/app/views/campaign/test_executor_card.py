@@ -40,7 +40,7 @@ EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 @pytest.fixture
 def cluster(tmp_path: Path, no_leaks: None) -> Iterator[Cluster]:
     """A scheduler without workers."""
-    del no_leaks  # what is started here is ended before anybody looks
+    del no_leaks  # what is started here ends before leaks are looked for
     folder = tmp_path / "cluster"
     folder.mkdir()
     cluster = Cluster(folder)

@@ -141,7 +141,7 @@ def test_a_damaged_file_says_where(
     settled(qtbot, page)
     card = page.pools.cards[str(broken)]
     assert f"{broken}:6" in card.verdict.text()
-    broken.write_text("0\nstate\n0 0\n0\nresult\n4\n-1\n")  # mended, and of another task
+    broken.write_text("0\nstate\n0 0\n0\nresult\n4\n-1\n")  # repaired, and of another task
     qtbot.waitUntil(lambda: card.words.text() == "Bugs file: 1 bug", timeout=PATIENCE)
     settled(qtbot, page)
     assert "Fits none" in card.verdict.text()

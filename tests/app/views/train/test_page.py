@@ -123,7 +123,7 @@ def test_a_domain_that_is_a_pipe_does_not_stop_the_window(tmp_path: Path) -> Non
     reader.start()
     reader.join(10)
     is_waiting = reader.is_alive()
-    with suppress(OSError):  # nobody reads
+    with suppress(OSError):  # there is no reader
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     reader.join()
     assert not is_waiting
