@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -167,8 +167,7 @@ def config(text: str, units: int) -> CampaignConfig:
 @contextmanager
 def started(folder: Path, workers: int) -> Iterator[Cluster]:
     """A cluster, once all its workers are there."""
-    folder.mkdir()
-    with closing(Cluster(folder)) as cluster:
+    with Cluster(folder) as cluster:
         for _ in range(workers):
             cluster.add_worker()
         yield cluster

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference.small_tasks import one_key, task_of
+from reference.small_tasks import one_key, puzzle, task_of
 
 from engine import cli
 from engine.errors import ExitCode
@@ -32,19 +32,6 @@ def corridor() -> Task:
     """Walk from 0 to 4 for 1 a step, or jump for 9."""
     steps = [(f"walk p{place}", {0: place}, {0: place + 1}, 1) for place in range(4)]
     return task_of((5,), [("jump", {0: 0}, {0: 4}, 9), *steps], (0,), {0: 4})
-
-
-def puzzle() -> Task:
-    """Far too many states for A*."""
-    size = 12
-    swaps = [
-        (f"swap p{i} t{a} t{b}", {i: a, i + 1: b}, {i: b, i + 1: a}, 1 + (a * b) % 3)
-        for i in range(size - 1)
-        for a in range(size)
-        for b in range(size)
-        if a != b
-    ]
-    return task_of((size,) * size, swaps, tuple(reversed(range(size))), {i: i for i in range(size)})
 
 
 @pytest.fixture(autouse=True)

@@ -37,6 +37,14 @@ def reading(tmp_path_factory: pytest.TempPathFactory, task: Task) -> dict[str, R
 
 
 @pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A file of the user that must stay as it is."""
+    path = tmp_path / "thesis.tex"
+    path.write_text("mine")
+    return path
+
+
+@pytest.fixture
 def changed(sound: Path, tmp_path: Path) -> Callable[..., Path]:
     """A copy of the sound workspace after some statements."""
 

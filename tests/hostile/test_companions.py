@@ -34,13 +34,6 @@ def journal_naming(victim: Path, workspace: Path) -> bytes:
 
 
 @pytest.fixture
-def victim(tmp_path: Path) -> Path:
-    path = tmp_path / "thesis.tex"
-    path.write_text("mine")
-    return path
-
-
-@pytest.fixture
 def workspace(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "w.plumb"))
 

@@ -26,13 +26,6 @@ Write = Callable[[Path], object]
 
 
 @pytest.fixture
-def victim(tmp_path: Path) -> Path:
-    path = tmp_path / "thesis.tex"
-    path.write_text("mine")
-    return path
-
-
-@pytest.fixture
 def out(tmp_path: Path) -> Path:
     """A folder in which others can write."""
     folder = tmp_path / "out"

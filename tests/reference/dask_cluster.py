@@ -17,9 +17,13 @@ PATIENCE = 300.0
 
 
 class Cluster:
-    """A scheduler, and workers as soon as they are added, each a process of its own."""
+    """A scheduler, and workers as soon as they are added, each a process of its own.
+
+    Its files are in a folder of its own; a context manager that ends all processes.
+    """
 
     def __init__(self, folder: Path, certificates: Certificates | None = None) -> None:
+        folder.mkdir()
         self._scheduler_file = folder / "scheduler.json"
         self._folder, self._certificates = folder, certificates
         host = "127.0.0.1" if certificates is None else "tls://127.0.0.1"
@@ -52,7 +56,10 @@ class Cluster:
         except (FileNotFoundError, json.JSONDecodeError):
             return False
 
-    def close(self) -> None:
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()

@@ -20,16 +20,6 @@ Tables = list[dict[tuple[State, State], int]]  # per factor; a pair that is miss
 
 NOOP = -1
 
-DEFECTS = (
-    "no-goal-condition",
-    "answers-are-free",
-    "one-sweep",
-    "dead-label-is-irrelevant",
-    "prices-only-where-applicable",
-    "effect-only-is-self-loop",
-    "one-state-factor-is-dropped",
-)
-
 
 def random_task(random: Random) -> Task:
     """2-4 variables of 2-4 values, operators with and without preconditions, costs with zeros."""

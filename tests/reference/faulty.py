@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,27 @@ def wait_for(condition: Callable[[], object], what: str = "it") -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen"
         time.sleep(0.05)
+
+
+@contextmanager
+def writer_elsewhere(workspace: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that writes to the workspace, as a campaign does, until it is killed."""
+    code = (
+        "import time; from engine.workspace.workspace import Workspace\n"
+        f"store = Workspace.create({str(workspace)!r})\n"
+        "with store.writing():\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(600)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
 
 
 @dataclass(frozen=True)

@@ -32,3 +32,16 @@ def one_key() -> Task:
     """Two doors and a key that breaks: no plan, but a relaxed one."""
     doors = [(f"open door{d}", {0: 0}, {0: 1, d: 1}, 1) for d in (1, 2)]
     return task_of((2, 2, 2), doors, (0, 0, 0), {1: 1, 2: 1})
+
+
+def puzzle() -> Task:
+    """A permutation puzzle with far too many states to finish in a test."""
+    size = 12
+    swaps = [
+        (f"swap p{i} t{a} t{b}", {i: a, i + 1: b}, {i: b, i + 1: a}, 1 + (a * b) % 3)
+        for i in range(size - 1)
+        for a in range(size)
+        for b in range(size)
+        if a != b
+    ]
+    return task_of((size,) * size, swaps, tuple(reversed(range(size))), {i: i for i in range(size)})

@@ -35,16 +35,7 @@ def one_key() -> Task:
 
 @pytest.fixture
 def puzzle() -> Task:
-    """A permutation puzzle with far too many states to finish in a test."""
-    size = 12
-    swaps = [
-        (f"swap {i} {a} {b}", {i: a, i + 1: b}, {i: b, i + 1: a}, 1 + (a * b) % 3)
-        for i in range(size - 1)
-        for a in range(size)
-        for b in range(size)
-        if a != b
-    ]
-    return task_of((size,) * size, swaps, tuple(reversed(range(size))), {i: i for i in range(size)})
+    return small_tasks.puzzle()
 
 
 @pytest.fixture

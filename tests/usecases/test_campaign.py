@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference.faulty import workers_of
+from reference.faulty import workers_of, writer_elsewhere
 from reference.recording_link import RecordingLink
 
 from engine.campaign.config_reader import read_config
@@ -305,23 +305,9 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_end(
 def test_a_second_campaign_on_the_same_file_is_refused(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
-    code = (
-        "import time; from engine.workspace.workspace import Workspace\n"
-        f"store = Workspace.create({str(path)!r})\n"
-        "with store.writing():\n"
-        "    print('ready', flush=True)\n"
-        "    time.sleep(60)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        process.stdout.readline()
-        with Workspace.open(path) as store, pytest.raises(WorkspaceError, match="is writing"):
-            run(config, store, executor=in_threads())
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    refused = pytest.raises(WorkspaceError, match="is writing")
+    with writer_elsewhere(path), Workspace.open(path) as store, refused:
+        run(config, store, executor=in_threads())
 
 
 def test_stopping_waits_for_nothing_and_keeps_what_was_found(

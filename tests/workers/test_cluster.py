@@ -41,13 +41,10 @@ Contents = Callable[[Workspace], dict[str, list[Any]]]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    try:
+    with Cluster(tmp_path_factory.mktemp("dask") / "cluster") as cluster:
         cluster.add_worker()
         cluster.add_worker()
         yield cluster
-    finally:
-        cluster.close()
 
 
 @pytest.fixture

@@ -61,13 +61,8 @@ def hold(tmp_path: Path) -> Path:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A scheduler without workers."""
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    cluster = Cluster(folder)
-    try:
+    with Cluster(tmp_path / "cluster") as cluster:
         yield cluster
-    finally:
-        cluster.close()
 
 
 @pytest.mark.parametrize("address", ["tcp://host:8786", "10.0.0.7:8786", "tls://[::1]:1"])

@@ -32,12 +32,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 def cluster(
     tmp_path_factory: pytest.TempPathFactory, certificates: Certificates
 ) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"), certificates)
-    try:
+    with Cluster(tmp_path_factory.mktemp("dask") / "cluster", certificates) as cluster:
         cluster.add_worker()
         yield cluster
-    finally:
-        cluster.close()
 
 
 def test_a_campaign_finds_the_same(

@@ -6,8 +6,6 @@ import os
 import shutil
 import socket
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from reference.faulty import writer_elsewhere
 from reference.forging import forge
 from reference.recording_link import RecordingLink
 
@@ -350,30 +349,15 @@ def test_a_full_disk_keeps_what_was_there(
 
 def test_only_one_campaign_writes(path: Path) -> None:
     """Another process holds the workspace; when it is killed, the workspace is free."""
-    code = (
-        "import sys, time; from engine.workspace.workspace import Workspace\n"
-        f"store = Workspace.create({str(path)!r})\n"
-        "with store.writing():\n"
-        "    print('ready', flush=True)\n"
-        "    time.sleep(60)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        with Workspace.open(path) as store:
-            with pytest.raises(WorkspaceError, match=f"process {process.pid}"), store.writing():
-                raise AssertionError
-            assert store.bugs() == []  # reading is free
-            process.kill()
-            process.wait()
-            with store.writing():
-                assert store.writer() == Writer(os.getpid(), socket.gethostname())
-            assert store.writer() is None
-    finally:
+    with writer_elsewhere(path) as process, Workspace.open(path) as store:
+        with pytest.raises(WorkspaceError, match=f"process {process.pid}"), store.writing():
+            raise AssertionError
+        assert store.bugs() == []  # reading is free
         process.kill()
         process.wait()
-        process.stdout.close()
+        with store.writing():
+            assert store.writer() == Writer(os.getpid(), socket.gethostname())
+        assert store.writer() is None
 
 
 def test_a_writer_elsewhere_counts_as_long_as_it_is_heard(

@@ -41,13 +41,8 @@ EXAMPLES = Path(__file__).resolve().parents[4] / "resources" / "examples"
 def cluster(tmp_path: Path, no_leaks: None) -> Iterator[Cluster]:
     """A scheduler without workers."""
     del no_leaks  # what is started here ends before leaks are looked for
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    cluster = Cluster(folder)
-    try:
+    with Cluster(tmp_path / "cluster") as cluster:
         yield cluster
-    finally:
-        cluster.close()
 
 
 @pytest.fixture
