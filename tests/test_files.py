@@ -73,7 +73,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing(temporary: Path) -> None:
     assert moment > 100
 
 
-def test_no_place_for_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_place_for_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/proc/none")
     with pytest.raises(DiskError, match="temporary files cannot be written"):
         fill_one()

@@ -74,7 +74,9 @@ def test_a_real_benchmark_makes_a_table(
 
 
 @pytest.mark.usefixtures("made_up")
-def test_failures_mistakes_and_missing_data_are_told(results: ModuleType, tmp_path: Path) -> None:
+def test_failures_mistakes_and_missing_data_are_reported(
+    results: ModuleType, tmp_path: Path
+) -> None:
     out = tmp_path / "table.md"
     assert results.main(["--out", str(out)]) == 1
     header, _, *rows = cells(out.read_text())

@@ -131,7 +131,7 @@ def test_bugs_that_are_proven_later_have_the_time_of_their_proof(make_unit: Make
     assert 0 < item.setup_cpu < item.cpu
 
 
-def test_merged_factors_are_the_default_and_atomic_ones_are_said(
+def test_merged_factors_are_the_default_and_atomic_ones_are_reported(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = events_of(make_unit(more=text_of(("bmo", "bmo:factors=atomic", "astar"))))

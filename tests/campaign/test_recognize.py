@@ -69,7 +69,7 @@ def test_what_a_file_is(tmp_path: Path, name: str, content: str, role: Role, rea
     assert reason in found.reason
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     (item,) = recognize_all([tmp_path / "nothing"]).unknown
     assert "No such file" in item.reason
 

@@ -252,7 +252,7 @@ def test_a_finding_can_be_sent_and_stored(make_unit: MakeUnit) -> None:
         assert (finding.evidence.state, finding.evidence.bound) == (finding.state, finding.bound)
 
 
-def test_too_few_states_are_said_and_no_endless_walk(make_unit: MakeUnit) -> None:
+def test_too_few_states_are_reported_and_no_endless_walk(make_unit: MakeUnit) -> None:
     events = events_of(make_unit(problems='"p1.pddl"', more="[fuzzing]\nsize = 60\n"))
     assert not [event for event in events if isinstance(event, Warned)]
     assert isinstance(events[-1], UnitFinished)

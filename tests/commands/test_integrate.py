@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_was_written_and_removed_is_told(
+def test_what_was_written_and_removed_is_reported(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["integrate", "--json"]) == ExitCode.DONE

@@ -71,7 +71,7 @@ def test_nothing_in_the_current_folder_is_run(
     assert not mark.exists()
 
 
-def test_what_is_wrong_is_said(tmp_path: Path, plan: Path, capsys) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, plan: Path, capsys) -> None:
     assert draw() == ExitCode.BAD_INPUT
     assert "--out" in capsys.readouterr().err
     assert draw("--out", str(tmp_path / "state.gif")) == ExitCode.BAD_INPUT

@@ -58,7 +58,7 @@ def test_a_policy_of_another_domain(
     assert "the domain lacks the predicates 'wired'" in answer["reasons"]
 
 
-def test_without_a_domain_nothing_is_said_about_fitting(
+def test_without_a_domain_nothing_is_reported_about_fitting(
     checkpoint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", str(checkpoint)]) == 0
@@ -70,7 +70,7 @@ def test_without_a_domain_nothing_is_said_about_fitting(
     assert json.loads(capsys.readouterr().out)["fits"] is None
 
 
-def test_a_plugin_is_not_run_so_nothing_is_said_about_fitting(
+def test_a_plugin_is_not_run_so_nothing_is_reported_about_fitting(
     domain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plugin = domain.with_name("plugin.py")

@@ -190,7 +190,7 @@ def test_people_see_the_plan_and_the_cost(capsys) -> None:
         (["puzzle.sas", "--time-limit", "0.2"], "No plan found within the time limit."),
     ],
 )
-def test_people_read_why_there_is_no_plan(arguments: list[str], text: str, capsys) -> None:
+def test_the_text_says_why_there_is_no_plan(arguments: list[str], text: str, capsys) -> None:
     cli.main(["search", *arguments])
     assert text in capsys.readouterr().out
 

@@ -77,7 +77,7 @@ def test_for_people(capsys) -> None:
     assert "goal          (lit f2)" in text
 
 
-def test_missing_values_are_told_and_unit_costs_help(capsys) -> None:
+def test_missing_values_are_reported_and_unit_costs_help(capsys) -> None:
     Path("problem.pddl").write_text(PROBLEM.replace("(= (height f1 f2) 4)", ""))
     assert cli.main(["task", "domain.pddl", "problem.pddl", "--json"]) == ExitCode.DONE
     output = capsys.readouterr()

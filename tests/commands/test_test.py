@@ -115,7 +115,7 @@ def test_a_portfolio_is_compared_with_and_named(pool: Path, capsys) -> None:
         assert {step.origin for step in evidence.steps} <= {"policy", *standings}
 
 
-def test_what_is_known_at_the_time_limit_is_told(
+def test_what_is_known_at_the_time_limit_is_reported(
     pool: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = PolicyRuns.run
@@ -138,7 +138,9 @@ LAMPS = """(define (problem p) (:domain lamps) (:objects a b)
 """
 
 
-def test_what_oracles_cannot_do_on_a_task_is_said_before_they_begin(tmp_path: Path, capsys) -> None:
+def test_what_oracles_cannot_do_on_a_task_is_reported_before_they_begin(
+    tmp_path: Path, capsys
+) -> None:
     (tmp_path / "domain.pddl").write_text(DERIVED)
     (tmp_path / "p.pddl").write_text(LAMPS)
     task = [str(tmp_path / "domain.pddl"), str(tmp_path / "p.pddl")]

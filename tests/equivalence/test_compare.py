@@ -403,7 +403,7 @@ def test_a_stop_request_is_heard_at_once_wherever_it_comes(looks) -> None:
     assert answers.count(True) <= 2
 
 
-def test_no_macro_is_told_from_no_mapping(domain, compare) -> None:
+def test_no_macro_is_distinguished_from_no_mapping(domain, compare) -> None:
     turn = ("turn", "?x", "(on ?x)", "(not (on ?x)) (off ?x)")
     back = ("back", "?x", "(off ?x)", "(not (off ?x)) (on ?x)")
     broken = ("break", "?x", "(on ?x)", "(not (on ?x)) (not (off ?x))")

@@ -94,7 +94,7 @@ def test_distinct_parameters_need_different_objects(domain) -> None:
     assert not isinstance(cover(target, rules(made, 2, distinct=True), budget()), Gap)
 
 
-def test_an_effect_that_nothing_can_mend_is_not_taken(domain) -> None:
+def test_an_effect_that_nothing_can_repair_is_not_taken(domain) -> None:
     made = domain("(p) (q)", ("a", "", "", "(p) (q)"))
     assert cover(change(add=[(0,)]), rules(made, 0), budget()) == Gap(frozenset())
 

@@ -174,7 +174,7 @@ def test_what_reads_a_workspace_leaves_it_whole(
     assert not list(bench.folder.rglob(".*.part"))
 
 
-def test_training_goes_on_where_it_was(bench: Bench) -> None:
+def test_training_continues_where_it_was(bench: Bench) -> None:
     options = ("--steps", 2, "--hidden", 4, "--layers", 1, "--epochs", 500, "--patience", 500)
     process = bench.start("train", "domain.pddl", "p1.pddl", "--out", "training", *options)
     wait_for((bench.folder / "training" / "training.state").exists)

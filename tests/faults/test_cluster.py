@@ -57,7 +57,9 @@ def has_ipv6() -> bool:
     "host",
     ["127.0.0.1", pytest.param("::1", marks=pytest.mark.skipif(not has_ipv6(), reason="no IPv6"))],
 )
-def test_strangers_keep_no_worker_waiting(bench: Bench, expected: set[Any], host: str) -> None:
+def test_unknown_clients_keep_no_worker_waiting(
+    bench: Bench, expected: set[Any], host: str
+) -> None:
     """Two that say nothing, a browser, noise, and one that does not know the secret."""
     path = bench.folder / "w.plumb"
     executor = Exposed(host)
@@ -76,7 +78,7 @@ class Unreachable(Exposed):
         return self._pool.submit(make_call, elsewhere)
 
 
-def test_a_campaign_that_cannot_be_reached_is_told(bench: Bench) -> None:
+def test_a_campaign_that_cannot_be_reached_is_reported(bench: Bench) -> None:
     seen: list[CampaignEvent] = []
     path: Path = bench.folder / "w.plumb"
     with Workspace.create(path) as store:

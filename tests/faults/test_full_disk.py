@@ -68,7 +68,7 @@ def in_own_mounts() -> list[str]:
 
 
 @pytest.mark.parametrize("kilobytes", [100, 240])
-def test_a_campaign_on_a_full_disk_goes_on_when_there_is_room(
+def test_a_campaign_on_a_full_disk_continues_when_there_is_room(
     bench: Bench, expected: set[Any], kilobytes: int
 ) -> None:
     """Once there is no room even for the tables (204), once in the middle (260 for it all)."""
@@ -219,7 +219,7 @@ def test_caches_and_crash_reports_do_without(bench: Bench) -> None:
     assert cache.get("key") == "text"
 
 
-def test_a_training_without_room_is_told_and_goes_on_later(bench: Bench) -> None:
+def test_a_training_without_room_is_reported_and_continues_later(bench: Bench) -> None:
     task = load_task(bench.folder / "domain.pddl", bench.folder / "p1.pddl")
     config = TrainingConfig(hidden=4, layers=1, epochs=2, steps=2, walks=2, step_limit=10)
     folder = bench.folder / "training"

@@ -190,7 +190,7 @@ def test_a_killed_job_leaves_nothing_behind(
     assert is_alive(warm)
 
 
-def test_how_a_forked_worker_died_is_told(warm: int, endless: tuple[object, ...]) -> None:
+def test_how_a_forked_worker_died_is_reported(warm: int, endless: tuple[object, ...]) -> None:
     work = Supervised(run_campaign, *endless)
     wait_for(lambda: work.supervisor.pid)
     assert work.supervisor.pid in workers_of(warm)

@@ -172,7 +172,7 @@ def test_its_whole_folder_is_removed(
         assert store.bugs()
 
 
-def test_without_permissions_it_goes_on_writing(
+def test_without_permissions_it_continues_to_write(
     config: CampaignConfig, path: Path, expected: set[Any]
 ) -> None:
     """An open file needs none."""
@@ -204,7 +204,7 @@ def _enlarged(config: CampaignConfig, path: Path) -> Path:
     return other
 
 
-def test_a_disk_that_fails_is_told(config: CampaignConfig, path: Path) -> None:
+def test_a_disk_that_fails_is_reported(config: CampaignConfig, path: Path) -> None:
     """Writing gives an error of the system, as on a disk that was pulled out."""
 
     def fail() -> None:

@@ -152,9 +152,7 @@ def test_what_is_written_after_another_process_was_the_last_is_kept(path: Path) 
     assert is_whole(path, "other", "decision 0", "decision 1", "decision 2")
 
 
-def test_those_who_write_come_before_those_who_read_on_and_on(
-    path: Path, other: OtherProcess
-) -> None:
+def test_writers_come_before_readers_that_keep_reading(path: Path, other: OtherProcess) -> None:
     with Workspace.open(path) as store, Workspace.open(path) as late:
         with store._connection.reading():
             other.write()
@@ -229,7 +227,7 @@ def test_a_killed_writer_leaves_no_trace(path: Path, journal: Path) -> None:
     assert not journal.exists()
 
 
-def test_an_open_window_goes_on_after_a_writer_was_killed(path: Path) -> None:
+def test_an_open_window_continues_after_a_writer_was_killed(path: Path) -> None:
     with Workspace.open(path) as window, closing(window.for_another_thread()) as reader:
         subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
         assert len(reader.log()) == 500

@@ -32,7 +32,7 @@ def test_a_pool_reads_back() -> None:
         ("#0;0;0", "#0;1;0", "p:6", "initial state"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(old, new, place, complaint) -> None:
+def test_what_is_wrong_is_reported_with_its_line(old, new, place, complaint) -> None:
     assert old in TEXT
     with pytest.raises(PlumblineError) as caught:
         parse_pool(TEXT.replace(old, new, 1), TASK, "p")

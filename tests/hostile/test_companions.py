@@ -91,7 +91,7 @@ def test_whatever_lies_beside_it_is_neither_used_nor_deleted(
     assert victim.read_text() == "mine"
 
 
-def test_a_log_of_a_stranger_is_not_played_into_the_workspace(
+def test_a_foreign_log_is_not_played_into_the_workspace(
     workspace: Path, sound: Path, tmp_path: Path
 ) -> None:
     """As it happens when a backup replaces a file that another program had open."""

@@ -84,7 +84,7 @@ def test_a_count_is_no_promise(text: str) -> None:
         parse_sas(text)
 
 
-def test_nesting_has_a_limit_that_is_told() -> None:
+def test_nesting_has_a_limit_that_is_reported() -> None:
     for text in ("(" * 300_000, "(and " * 100_000 + ")" * 100_000):
         report = check_texts(f"(define (domain d) {text})")
         assert not report.ok

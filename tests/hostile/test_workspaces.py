@@ -252,7 +252,7 @@ def factory(task):
 """
 
 
-def test_a_campaign_goes_on_only_with_the_policies_of_the_configuration(tmp_path: Path) -> None:
+def test_a_campaign_continues_only_with_the_policies_of_the_configuration(tmp_path: Path) -> None:
     """The workspace was changed after it was stopped."""
     from reference.bug_workspace import CONFIG, DOMAIN, problem_text
 

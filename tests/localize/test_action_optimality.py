@@ -77,7 +77,7 @@ def test_who_decides(algorithm: str, operator: int, expected: DecidedBy) -> None
     assert check_action(task, task.init, operator, algorithm).decided_by is expected
 
 
-def test_costs_are_told_where_they_are_known() -> None:
+def test_costs_are_reported_where_they_are_known() -> None:
     task = fork()
     answer = check_action(task, task.init, 2, "sms")
     assert (answer.optimal_cost, answer.cost_after, answer.plan) == (2, 4, (0, 1))

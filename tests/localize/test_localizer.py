@@ -200,7 +200,7 @@ def test_a_goal_state_has_no_steps(runner: MakeRunner) -> None:
     assert (found.steps, found.cause, found.searches, found.limited) == ((), None, 0, False)
 
 
-def test_progress_is_told_after_every_search(runner: MakeRunner) -> None:
+def test_progress_is_reported_after_every_search(runner: MakeRunner) -> None:
     heard: list[Searched] = []
     found = runner(*road(40, 7), heuristic="blind", emit=heard.append).localize((0, 0))
     assert [event.searches for event in heard] == list(range(1, found.searches + 1))

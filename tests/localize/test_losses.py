@@ -81,7 +81,7 @@ def test_w22_a_run_whose_only_bad_step_is_its_last(runner: MakeRunner) -> None:
     assert describe_losses(found).startswith("Step 5 (crawl 4) costs 2 more than necessary;")
 
 
-def test_w22_a_dead_end_whose_run_goes_on_for_100_steps(runner: MakeRunner) -> None:
+def test_w22_a_dead_end_whose_run_continues_for_100_steps(runner: MakeRunner) -> None:
     """The step that loses the goal is the worst; those after it lose nothing more."""
     rules = [("go", {0: 0}, {0: 1}, 1), ("end", {0: 1}, {0: 2}, 1), ("fall", {0: 1}, {0: 3}, 1)]
     rules += [(f"crawl {x}", {0: x}, {0: x + 1}, 5) for x in range(3, 103)]
@@ -197,7 +197,7 @@ def test_losses_in_words() -> None:
     assert {loss_words(item): text for text, item in cases.items()} == {t: t for t in cases}
 
 
-def test_what_limits_leave_open_is_said(runner: MakeRunner) -> None:
+def test_what_limits_leave_open_is_reported(runner: MakeRunner) -> None:
     limits = LocalizationLimits(search_expansions=1)
     found = runner(*road(30, {3: 2}), limits=limits, heuristic="blind").localize((0,))
     assert found.undecided_steps

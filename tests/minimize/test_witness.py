@@ -223,7 +223,7 @@ def test_11_a_translator_that_is_killed_proves_nothing(monkeypatch: pytest.Monke
     assert found.attempt.stopped_by is StoppedBy.SEARCH
 
 
-def test_12_a_policy_that_decides_otherwise_when_it_is_bound_anew_has_no_witness() -> None:
+def test_12_a_policy_that_decides_otherwise_when_it_is_bound_again_has_no_witness() -> None:
     """A policy may depend on the task: this one knows where the origin begins."""
     text = problem("ab5 bc5 ac3 da1", "(at a)", "(at c)", "a b c d - place")
 

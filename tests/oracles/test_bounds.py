@@ -108,7 +108,7 @@ def test_no_evidence_without_knowledge() -> None:
         Bounds(chain([3])).evidence(0)
 
 
-def test_plans_are_known_beside_dominance_values() -> None:
+def test_plans_are_known_apart_from_dominance_values() -> None:
     """A plan that only equals what a dominance value says is news where that is in doubt."""
     table = chain([3, 1, 2])
     bounds = Bounds(table)

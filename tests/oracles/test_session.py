@@ -79,7 +79,7 @@ def test_a_stopped_run_meets_a_state_with_a_bound() -> None:
     assert not [f for f in examination.findings if f.state == (0,)]  # 5 is not below 2
 
 
-def test_a_trace_is_not_kept_while_its_run_goes_on() -> None:
+def test_a_trace_is_not_kept_while_its_run_continues() -> None:
     tested = session(GO, REACH, step_limit=1)
     assert tested.run_policy(0) == (RunOutcome.ABORTED, 2)
     assert tested.trace(0).outcome is RunOutcome.ABORTED

@@ -61,7 +61,7 @@ def test_only_the_best_are_kept(task: Task, tmp_path: Path) -> None:
     assert names(portfolio) == expected
 
 
-def test_everybody_is_named_once_and_can_be_told_apart(task: Task, tmp_path: Path) -> None:
+def test_every_policy_is_named_once_and_can_be_told_apart(task: Task, tmp_path: Path) -> None:
     file = CHECKPOINTS / "epoch-007.pt"
     copy = shutil.copy(file, tmp_path)
     named = named_policies([str(file), str(tmp_path), str(file)])

@@ -351,7 +351,9 @@ def call(address: str, method: pheromone.Method, values: list[int]):
         ([0, -1], "variable 1 has no value -1"),
     ],
 )
-def test_bad_states_get_an_error_and_the_server_goes_on(values: list[int], complaint: str) -> None:
+def test_bad_states_get_an_error_and_the_server_continues(
+    values: list[int], complaint: str
+) -> None:
     with PolicyServer(Clever(), corridor(), "127.0.0.1:0") as server:
         with pytest.raises(grpc.RpcError) as caught:
             call(server.address, pheromone.OPERATOR, values)

@@ -247,7 +247,7 @@ def test_a_run_that_reaches_the_goal_with_its_last_step_is_solved() -> None:
     assert runs.run(cells[8:9], step_limit=3).outcome[0] == RunOutcome.SOLVED
 
 
-def test_a_limited_run_goes_on_along_known_decisions() -> None:
+def test_a_limited_run_continues_along_known_decisions() -> None:
     runs, cells = runs_of(corridor(), walking_right(corridor()))
     runs.run(cells[3:4])
     assert runs.run(cells[:1], step_limit=3).outcome[0] == RunOutcome.SOLVED

@@ -43,7 +43,7 @@ def test_the_page_has_the_pictures_and_needs_nothing_else(store: Workspace) -> N
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_a_page_has_only_so_many_bytes_of_pictures(
+def test_a_page_has_a_limit_for_the_bytes_of_pictures(
     store: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(content, "MAX_BYTES", 1)

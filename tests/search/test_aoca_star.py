@@ -201,7 +201,7 @@ def test_p38_large_costs_differ_by_one() -> None:
         assert aoca_star(task, (0,), 2, heuristic).outcome is OPTIMAL
 
 
-def test_a_known_plan_spares_dearer_nodes() -> None:
+def test_a_known_plan_spares_more_expensive_nodes() -> None:
     """Behind the action everything costs too much: nothing has to be expanded."""
     task = graph((0, 1, 4), (1, 3, 1), (0, 2, 1), (2, 3, 1), goal=3)
     result = ask(task, 0, plan_cost=2)

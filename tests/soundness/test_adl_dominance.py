@@ -208,7 +208,7 @@ def test_conditions_on_the_changed_variable_cost_no_case(factors: Factorization)
     assert not violations(task, function)
 
 
-def test_what_axioms_depend_on_is_said() -> None:
+def test_what_axioms_depend_on_is_reported() -> None:
     operators = (Operator("a", ((2, 1),), ((0, 1),), 1), Operator("b", (), ((1, 1),), 1))
     task = make_task((2, 2, 2), operators, (0, 0, 0), ((0, 1),))
     variables = (*task.variables[:2], replace(task.variables[2], layer=0, default=0))

@@ -165,7 +165,7 @@ def test_bounds_go_back_along_the_run_at_the_price_of_each_step() -> None:
     assert any(isinstance(step, Morph) for step in evidence.steps)
 
 
-def test_the_local_test_looks_as_far_as_it_is_told() -> None:
+def test_the_local_test_looks_as_far_as_its_option_says() -> None:
     policy = {(0, 0): AHEAD, (1, 0): FLIP, (1, 1): AHEAD + 1, (2, 1): AHEAD + 2}
     found = {}
     for mode in ("none", "first", "all"):

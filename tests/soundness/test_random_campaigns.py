@@ -68,7 +68,7 @@ def results(text: str, folder: Path, name: str) -> Answers:
 
 
 @pytest.mark.parametrize("seed", range(amount(300, 6)))
-def test_nothing_false_is_said(seed: int, tmp_path: Path) -> None:
+def test_no_false_claims(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     (tmp_path / "t.sas").write_text(write_sas(task_of(seed)))
     chosen = {key: random.choice(values) for key, values in SETTINGS.items()}

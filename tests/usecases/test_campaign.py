@@ -72,7 +72,7 @@ def expected(
         return contents(store)
 
 
-def test_events_are_stored_before_they_are_told(
+def test_events_are_stored_before_they_are_reported(
     config: CampaignConfig, path: Path, in_threads: MakeExecutor
 ) -> None:
     seen: list[CampaignEvent] = []
@@ -223,7 +223,7 @@ def test_a_policy_that_does_not_load_costs_its_own_units(
     assert any(row.level == "error" and "not a policy file" in row.text for row in log)
 
 
-def test_wrong_pddl_is_said_before_anything_runs(
+def test_wrong_pddl_is_reported_before_anything_runs(
     configure: Configure, path: Path, in_threads: MakeExecutor, folder: Path
 ) -> None:
     config = configure()
@@ -274,7 +274,7 @@ def test_a_killed_worker_costs_one_unit(
         assert contents(store) == expected
 
 
-def test_killed_at_any_moment_it_goes_on_to_the_same_end(
+def test_killed_at_any_moment_it_continues_to_the_same_end(
     config: CampaignConfig, folder: Path, path: Path, contents: Contents, expected: dict[str, Any]
 ) -> None:
     (folder / "c.toml").write_text(

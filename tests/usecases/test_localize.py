@@ -124,7 +124,7 @@ def test_a_unit_that_is_stopped_while_it_localizes_reports_whole_bugs_only(
     assert not any(event.localization.limited for event in found)
 
 
-def test_a_limit_that_is_reached_is_said(make_unit: MakeUnit) -> None:
+def test_a_limit_that_is_reached_is_reported(make_unit: MakeUnit) -> None:
     unit = make_unit(more=ON)
 
     def refuse_memory(event: UnitEvent) -> None:
@@ -274,7 +274,9 @@ def test_all_kinds_of_localizations_are_read_as_they_were_written(
 
 
 @pytest.mark.parametrize("steps", [b"\1\2", compress(b"[" * 100_000)], ids=["bytes", "nested"])
-def test_a_damaged_localization_is_said_and_can_be_mended(one_road: Path, steps: bytes) -> None:
+def test_a_damaged_localization_is_reported_and_can_be_repaired(
+    one_road: Path, steps: bytes
+) -> None:
     with Workspace.open(one_road) as store:
         forge(store.path, f"UPDATE localized_steps SET steps = x'{steps.hex()}'")
         with pytest.raises(WorkspaceError, match="localization of bug 1 is damaged"):

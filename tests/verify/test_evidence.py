@@ -32,7 +32,7 @@ def test_a_plan_is_verified_and_its_cost_added_up() -> None:
         (Evidence((0, 0), (Morph((2, 0), 1, "d"),), 5), "no dominance function"),
     ],
 )
-def test_what_does_not_hold_is_said(evidence: Evidence, complaint: str) -> None:
+def test_what_does_not_hold_is_reported(evidence: Evidence, complaint: str) -> None:
     checked = verify(evidence, TASK)
     assert not checked.ok
     assert complaint in checked.problem

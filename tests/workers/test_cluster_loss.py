@@ -80,7 +80,7 @@ def test_addresses(address: str) -> None:
         ("tcp://ho st:1", "is not an address"),
     ],
 )
-def test_what_is_no_address_is_said_without_asking(address: str, problem: str) -> None:
+def test_what_is_not_an_address_is_refused_without_asking(address: str, problem: str) -> None:
     assert problem in problem_with_address(address)
     with pytest.raises(UsageError) as caught:
         look_at(address)
@@ -94,7 +94,7 @@ def test_the_package_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'plumbline[cluster]'" in caught.value.hint
 
 
-def test_a_stranger_that_takes_the_connection_and_stays_silent(
+def test_an_unknown_client_that_takes_the_connection_and_stays_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another kind of server, or a scheduler that hangs."""
@@ -129,7 +129,7 @@ def test_a_cluster_is_looked_at_before_it_is_used(
     assert "end the workers that hang" in caught.value.hint
 
 
-def test_a_lost_worker_is_told_and_its_unit_begins_again(
+def test_a_lost_worker_is_reported_and_its_unit_begins_again(
     cluster: Cluster, configure: Callable[..., CampaignConfig], tmp_path: Path, hold: Path
 ) -> None:
     """The only one there is; another one comes later."""

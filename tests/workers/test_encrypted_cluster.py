@@ -60,7 +60,7 @@ def look_away(link: object) -> None:
     """Never called."""
 
 
-def test_who_has_no_certificate_is_told(cluster: Cluster) -> None:
+def test_who_has_no_certificate_is_reported(cluster: Cluster) -> None:
     with pytest.raises(UsageError, match=r"no Dask scheduler answers|cannot be used"):
         ClusterExecutor(cluster.address)
 
@@ -160,7 +160,7 @@ def test_both_sides_may_send_more_than_fits_at_once(certificates: Certificates) 
     ends[1].close()
 
 
-def test_sizes_are_told(cluster: Cluster, certificates: Certificates) -> None:
+def test_sizes_are_reported(cluster: Cluster, certificates: Certificates) -> None:
     with certificates.used_here():
         executor = ClusterExecutor(cluster.address)
         assert executor.size == ClusterSize(1, 1)

@@ -223,7 +223,7 @@ def test_a_limit_that_leaves_no_result_has_its_exit_code(
     assert "stopped at its limit of 0.2 s" in said.err
 
 
-def test_the_peak_is_of_this_program_and_not_of_who_started_it() -> None:
+def test_the_peak_is_of_this_program_and_not_of_its_parent() -> None:
     ballast = b"\1" * (400 * 2**20)
     program = "from engine.workers.limits import peak_megabytes as peak; print(peak()); "
     program += "bytes(b'\\1' * (200 * 2**20)); print(peak())"

@@ -127,7 +127,7 @@ def test_silent_connections_do_not_starve_workers(server: WorkerServer, number: 
     assert workers
 
 
-def test_the_oldest_strangers_are_hung_up_on(
+def test_the_oldest_silent_connections_are_closed(
     server: WorkerServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that they take neither all threads nor all open files."""
@@ -257,7 +257,7 @@ def test_a_machine_with_another_version_makes_no_call() -> None:
     assert problem.endswith("the campaign 0.1; install the same version")
 
 
-def test_a_server_that_cannot_be_reached_is_told() -> None:
+def test_a_server_that_cannot_be_reached_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         address = gone.getsockname()
     problem = make_call(WorkerAddress(1, address, b"secret"))

@@ -168,7 +168,7 @@ def test_a_translation_can_be_cancelled(
     assert fresh(_texts()[0], translator)
 
 
-def test_errors_of_the_input_are_told_as_before(fresh: _Fresh, translator: Translator) -> None:
+def test_errors_of_the_input_are_reported_as_before(fresh: _Fresh, translator: Translator) -> None:
     texts = b"(define (domain d) (:action", b"(define"
     told = []
     for warm in (None, translator):

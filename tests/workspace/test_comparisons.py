@@ -99,7 +99,7 @@ def test_an_answer_that_is_none_is_damage(tmp_path: Path, spoil: Spoil) -> None:
             store.comparisons()
 
 
-def test_a_training_is_told_anew(tmp_path: Path) -> None:
+def test_a_training_is_reported_again(tmp_path: Path) -> None:
     plans = [TrainingPlan("d", ("p",), (), folder) for folder in ("/a", "/b")]
     again = Training(plans[0], TrainingStatus.FINISHED, "all epochs done")
     with Workspace.create(tmp_path / "w.plumb") as store:

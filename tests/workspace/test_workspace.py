@@ -324,7 +324,7 @@ def test_events_say_what_they_have_changed(started: tuple[Path, list[UnitEvent],
         assert changes == Changes.UNITS | Changes.POOL | Changes.BUGS
 
 
-def test_a_missing_folder_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="folder does not exist"):
         Workspace.create(tmp_path / "none" / "w.plumb")
 

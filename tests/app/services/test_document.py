@@ -111,7 +111,7 @@ def test_a_copy_replaces_a_file_only_when_it_is_done(context: Context, tmp_path:
     assert sorted(path.name for path in tmp_path.glob("*.part")) == []
 
 
-def test_a_deleted_file_is_told_once_and_can_still_be_saved(
+def test_a_deleted_file_is_reported_once_and_can_still_be_saved(
     qtbot: QtBot, context: Context, tmp_path: Path
 ) -> None:
     document = context.document
@@ -149,7 +149,7 @@ def test_what_this_window_writes_is_not_a_change_by_others(qtbot: QtBot, context
     qtbot.waitUntil(lambda: topics == ["outside"] * 2, timeout=PATIENCE)
 
 
-def test_a_file_that_is_gone_is_told_though_nothing_can_be_read(
+def test_a_file_that_is_gone_is_reported_though_nothing_can_be_read(
     qtbot: QtBot, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when its disk was taken away."""
@@ -181,7 +181,7 @@ def test_a_link_that_leads_elsewhere_loses_nothing(
     assert not document.is_lost
 
 
-def test_a_job_that_has_just_ended_is_no_stranger(context: Context) -> None:
+def test_a_job_that_has_just_ended_is_not_foreign(context: Context) -> None:
     WorkspaceNotices(context, lambda: None, context.messages)
     context.jobs._ended_pids.add(12345)
     context.document.looked.emit(Writer(12345, "here"))
@@ -216,7 +216,7 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         Document.open(path)
 
 
-def test_a_workspace_in_two_windows_is_said_to_be_and_followed(
+def test_a_workspace_in_two_windows_is_reported_and_followed(
     context: Context, topics: list[str], qtbot: QtBot
 ) -> None:
     notices = WorkspaceNotices(context, lambda: None)

@@ -66,5 +66,5 @@ def test_the_last_while_counts() -> None:
         *[(3600, "1 h"), (7800, "2 h 10 min")],
     ],
 )
-def test_times_are_told_shortly(seconds: float, words: str) -> None:
+def test_times_are_short_texts(seconds: float, words: str) -> None:
     assert in_words(seconds).replace("\u202f", " ") == words

@@ -110,7 +110,7 @@ def test_what_cannot_be_cleaned_up_does_not_spoil_the_result(
     assert heard.end == [("finished", "done"), ("ended",)]
 
 
-def test_work_that_asks_waits_and_goes_on(qtbot: QtBot, context: Context) -> None:
+def test_work_that_asks_waits_and_continues(qtbot: QtBot, context: Context) -> None:
     job = context.jobs.start("Waiting", works.wait_while_paused)
     heard, told = Heard(job), []
     job.paused.connect(lambda: told.append(job.is_paused))
@@ -124,7 +124,7 @@ def test_work_that_asks_waits_and_goes_on(qtbot: QtBot, context: Context) -> Non
     assert told == [True, False]
 
 
-def test_a_users_error_is_told_with_its_place_and_hint(qtbot: QtBot, context: Context) -> None:
+def test_a_users_error_is_reported_with_its_place_and_hint(qtbot: QtBot, context: Context) -> None:
     failure = run(qtbot, context.jobs, works.use_wrong_pddl).failure()
     assert failure.expected
     assert failure.message == "domain.pddl:3:7: unknown predicate 'onn'"
@@ -134,7 +134,7 @@ def test_a_users_error_is_told_with_its_place_and_hint(qtbot: QtBot, context: Co
     assert message.text.startswith("Work: domain.pddl:3:7")
 
 
-def test_a_defect_is_told_with_its_traceback(qtbot: QtBot, context: Context) -> None:
+def test_a_defect_is_reported_with_its_traceback(qtbot: QtBot, context: Context) -> None:
     failure = run(qtbot, context.jobs, works.meet_a_defect).failure()
     assert not failure.expected
     assert "ZeroDivisionError" in failure.message
@@ -158,7 +158,7 @@ def test_who_handles_failures_gets_no_banner(qtbot: QtBot, context: Context) -> 
     assert not context.messages.history
 
 
-def test_a_worker_killed_from_outside_is_told(qtbot: QtBot, context: Context) -> None:
+def test_a_worker_killed_from_outside_is_reported(qtbot: QtBot, context: Context) -> None:
     job = context.jobs.start("Deaf", works.never_listen)
     heard = Heard(job)
     qtbot.waitUntil(lambda: bool(heard.events), timeout=PATIENCE)
@@ -178,7 +178,7 @@ def test_a_worker_that_dies_leaves_its_last_words(qtbot: QtBot, context: Context
     assert failure.details == "my last words"
 
 
-def test_a_full_disk_is_told(qtbot: QtBot, context: Context) -> None:
+def test_a_full_disk_is_reported(qtbot: QtBot, context: Context) -> None:
     path = context.document.path
     failure = run(qtbot, context.jobs, works.fill_the_disk, path).failure()
     assert failure.expected

@@ -41,7 +41,7 @@ def test_answers_come_in_order_and_in_the_windows_thread(qtbot: QtBot, context: 
     assert there != here
 
 
-def test_what_goes_wrong_is_told(qtbot: QtBot, context: Context) -> None:
+def test_what_goes_wrong_is_reported(qtbot: QtBot, context: Context) -> None:
     errors: list[PlumblineError] = []
     reader = context.document.reader
     reader.ask(context.document, lambda store: store.bug(1), unexpected, errors.append)

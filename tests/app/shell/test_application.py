@@ -354,7 +354,7 @@ def test_an_unexpected_exception_becomes_a_banner(
     assert "surprise" in application.crash_log.unread()
 
 
-def test_broken_settings_are_told(make_application: Callable[[], Application]) -> None:
+def test_broken_settings_are_reported(make_application: Callable[[], Application]) -> None:
     settings_path().parent.mkdir(parents=True)
     settings_path().write_text("{")
     application = make_application()

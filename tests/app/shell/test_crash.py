@@ -32,7 +32,7 @@ def raised(error: Exception) -> Exception:
         return error
 
 
-def test_an_exception_is_told_and_read_once(
+def test_an_exception_is_reported_and_read_once(
     log: CrashLog, told: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = raised(KeyError("surprise"))

@@ -57,7 +57,7 @@ def test_other_limits_hold_when_it_is_closed(
     assert TRANSLATIONS.size() == 800_000
 
 
-def test_what_cannot_be_cleared_is_said(qtbot: QtBot, dialog: CachesDialog) -> None:
+def test_what_cannot_be_cleared_is_reported(qtbot: QtBot, dialog: CachesDialog) -> None:
     (TRANSLATIONS.folder / "folder").mkdir()
     (TRANSLATIONS.folder / "folder" / "file").touch()
     QTest.mouseClick(dialog.clear_buttons[0], Qt.MouseButton.LeftButton)

@@ -78,14 +78,14 @@ def test_the_tour_finds_bugs(tmp_path: Path) -> None:
     assert "too expensive" in check_tour(done.stdout, tmp_path).read_text()
 
 
-def test_a_display_that_does_not_answer_is_told() -> None:
+def test_a_display_that_does_not_answer_is_reported() -> None:
     """Qt would end the program without a word that helps."""
     assert "does not answer" in no_window_because({"DISPLAY": ":987"})
     assert "no display" in no_window_because({})
     assert no_window_because({"QT_QPA_PLATFORM": "offscreen"}) == ""
 
 
-def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--color"])
     assert end.value.code == 2

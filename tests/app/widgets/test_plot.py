@@ -144,7 +144,7 @@ def plot_lines(qtbot: QtBot, plot: Plot, curve: Curve) -> list[PlotDataItem]:
     return list(plot.drawing.lines)
 
 
-def test_values_are_told_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
+def test_values_can_be_read_by_keyboard(qtbot: QtBot, plot: Plot) -> None:
     plot.set_curves([Curve("astar", [0, 1, 2], [0, 5, 9]), Curve("ehc", [0, 2], [0, 4])])
     drawn(qtbot, plot)
     assert shown_label(plot) == ""

@@ -13,7 +13,7 @@ from app.widgets.progress import STEPS, running_share, show_running
     ("done", "total", "share"),
     [(0, 4, 0), (1, 4, 0.25), (4, 4, 0.99), (9, 4, 0.99), (-1, 4, 0), (3, 0, 0), (0.999, 1, 0.99)],
 )
-def test_work_that_goes_on_is_never_whole(done: float, total: float, share: float) -> None:
+def test_work_that_continues_is_never_whole(done: float, total: float, share: float) -> None:
     assert running_share(done, total) == share
 
 

@@ -273,7 +273,7 @@ def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
     assert not page.grab().isNull()
 
 
-def test_a_damaged_bug_is_told_and_the_others_are_shown(
+def test_a_damaged_bug_is_reported_and_the_others_are_shown(
     qtbot: QtBot, make_page: Callable[[Path], BugsPage], workspace: Path
 ) -> None:
     forge(workspace, "UPDATE evidence SET document = 'nonsense' WHERE finding = 1")

@@ -220,7 +220,7 @@ PROFILE = """(define (animation carter)
 """
 
 
-def test_a_profile_draws_instead_and_a_wrong_one_is_said(
+def test_a_profile_draws_instead_and_a_wrong_one_is_reported(
     view: PictureView, cursor: StepCursor, task: Task, tmp_path: Path
 ) -> None:
     assert task.source is not None

@@ -114,7 +114,7 @@ def test_an_ending_that_was_written_decides(page: CampaignPage, tmp_path: Path) 
     dialog.reject()
 
 
-def test_a_place_that_cannot_be_written_is_said(
+def test_a_place_that_cannot_be_written_is_reported(
     qtbot: QtBot, page: CampaignPage, tmp_path: Path
 ) -> None:
     press(page, "campaign-report")

@@ -301,7 +301,7 @@ def test_a_unit_says_that_it_was_stopped_at_its_limit() -> None:
     assert columns["error"].value(unit) == limit
 
 
-def test_a_campaign_of_units_at_their_limits_is_told_from_a_finished_one(
+def test_a_campaign_of_units_at_their_limits_is_distinguished_from_a_finished_one(
     qtbot: QtBot, endless: CampaignPage
 ) -> None:
     page = endless

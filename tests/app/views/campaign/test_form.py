@@ -49,7 +49,7 @@ def test_settings_that_this_version_does_not_know(
     assert stored.fuzzing.size == stored.limits.unit_megabytes == MAX_NUMBER
 
 
-def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Path) -> None:
+def test_why_it_cannot_run_is_reported(qtbot: QtBot, page: CampaignPage, folder: Path) -> None:
     def reason() -> str:
         assert not page.run_button.isEnabled()
         assert not page.run_action.isEnabled()
@@ -89,7 +89,7 @@ def test_why_it_cannot_run_is_said(qtbot: QtBot, page: CampaignPage, folder: Pat
     qtbot.waitUntil(lambda: not page.files.is_busy, timeout=PATIENCE)
 
 
-def test_a_file_that_vanishes_at_the_last_moment_is_told(
+def test_a_file_that_vanishes_at_the_last_moment_is_reported(
     qtbot: QtBot, page: CampaignPage, folder: Path
 ) -> None:
     checked(qtbot, page)

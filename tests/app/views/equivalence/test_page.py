@@ -286,7 +286,7 @@ def test_macros_are_written_out_with_their_arguments() -> None:
     assert (str(operator), how_covered(operator)) == ("(sail ?from ?to)", "(sail ?to ?from)")
 
 
-def test_what_changes_within_an_action_is_told_with_its_kind() -> None:
+def test_what_changes_within_an_action_is_reported_with_its_kind() -> None:
     text = "domain: a -> b\n~ action go\n    - effect (vacant ?berth)\n+ predicate (p)"
     assert structure_lines(text) == [
         StructureLine("changed", "domain: a -> b"),

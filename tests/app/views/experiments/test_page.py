@@ -96,7 +96,7 @@ def test_from_a_paper_to_its_table(page: ExperimentsPage, qtbot: QtBot, tmp_path
     qtbot.waitUntil(lambda: not page.context.jobs.running, timeout=PATIENCE)
 
 
-def test_what_is_missing_is_said(page: ExperimentsPage, qtbot: QtBot) -> None:
+def test_what_is_missing_is_reported(page: ExperimentsPage, qtbot: QtBot) -> None:
     page.show_item("d-val")
     assert "CSV file of domain pairs" in page.reason.text()
     assert not page.run_button.isEnabled()

@@ -168,7 +168,7 @@ def test_a_click_shows_the_problem_that_was_clicked(
     assert page.source.code.toPlainText() == ""
 
 
-def test_while_the_domain_is_broken_nothing_is_said_to_fit(
+def test_while_the_domain_is_broken_nothing_is_reported_to_fit(
     qtbot: QtBot, page: ProjectPage, folder: Path
 ) -> None:
     whole = (folder / "model.txt").read_text()
@@ -185,7 +185,7 @@ def test_while_the_domain_is_broken_nothing_is_said_to_fit(
     assert "" not in [row[6] for row in cells(page)]
 
 
-def test_which_policy_the_table_speaks_of_is_said_where_there_are_several(
+def test_which_policy_the_table_is_about_is_reported_where_there_are_several(
     qtbot: QtBot, page: ProjectPage, folder: Path
 ) -> None:
     page.show_item([folder])
@@ -222,7 +222,7 @@ def test_an_error_is_jumped_to(qtbot: QtBot, page: ProjectPage, folder: Path) ->
     assert page.source.code.hasFocus()
 
 
-def test_a_mended_file_is_checked_again(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
+def test_a_repaired_file_is_checked_again(qtbot: QtBot, page: ProjectPage, folder: Path) -> None:
     whole = (folder / "task-1").read_text()
     (folder / "task-1").write_text(whole.replace("(:goal", "(:gaol"))
     page.show_item([folder])
@@ -333,7 +333,7 @@ def test_what_is_removed_comes_back(qtbot: QtBot, page: ProjectPage, folder: Pat
     assert page.context.document.store.project() == page.files.project
 
 
-def test_what_cannot_be_used_is_said(qtbot: QtBot, page: ProjectPage, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported(qtbot: QtBot, page: ProjectPage, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of interest")
     page.add_files([tmp_path / "notes.txt", tmp_path / "missing"])
     texts = [message.text for message in page.context.messages.history]
@@ -342,7 +342,7 @@ def test_what_cannot_be_used_is_said(qtbot: QtBot, page: ProjectPage, tmp_path: 
     assert page.start.isVisible()
 
 
-def test_missing_costs_are_told_with_a_way_out(
+def test_missing_costs_are_reported_with_a_way_out(
     qtbot: QtBot, page: ProjectPage, tmp_path: Path
 ) -> None:
     parcel = EXAMPLES / "parcel-delivery"

@@ -108,7 +108,7 @@ class Mortal:
         return np.asarray(self._policy.decide(states))
 
 
-def test_a_server_that_goes_away_is_said_and_the_campaign_resumed(
+def test_a_server_that_goes_away_is_reported_and_the_campaign_resumed(
     qtbot: QtBot, context: Context, show: Callable[[QWidget], None], folder: Path
 ) -> None:
     task = load_task(folder / "domain.pddl", folder / "p2.pddl")
@@ -162,7 +162,7 @@ def test_dialogs_have_names_for_everything(page: ProjectPage, folder: Path) -> N
         assert all(part.objectName() and part.accessibleName() for part in parts)
 
 
-def test_what_is_no_address_is_not_added(page: ProjectPage) -> None:
+def test_what_is_not_an_address_is_not_added(page: ProjectPage) -> None:
     press(page, "project-server")
     dialog = dialog_of(page)
     assert isinstance(dialog, ServerDialog)

@@ -180,7 +180,7 @@ def test_every_field_is_explained(page: TrainPage) -> None:
         assert labels[field.accessibleName()].toolTip() == field.toolTip()
 
 
-def test_its_letters_are_told_with_the_other_shortcuts(page: TrainPage) -> None:
+def test_its_letters_are_listed_with_the_other_shortcuts(page: TrainPage) -> None:
     title, lines = group_of_page(page)
     assert title == "Train"
     assert {keys for _, keys in lines} >= {"F5", "T", "V", "X"}
