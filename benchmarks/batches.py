@@ -180,7 +180,7 @@ def use(library: Any) -> None:
 
 @dataclass(frozen=True)
 class _Mixed:
-    """The usual kernels, but for networks."""
+    """The usual kernels, except for networks."""
 
     usual: ctypes.CDLL
     other: ctypes.CDLL

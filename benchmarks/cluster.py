@@ -79,7 +79,7 @@ LOCAL = {1: Place("local:1"), 2: Place("local:2")}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a campaign left behind, but for times and numbers, and how long it took."""
+    """What a campaign left behind, except for times and numbers, and how long it took."""
 
     units: tuple[tuple[str, str, int, str], ...]  # problem, policy, seed, status
     bugs: tuple[tuple[Any, ...], ...]

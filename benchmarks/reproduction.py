@@ -50,7 +50,7 @@ def main() -> int:
         wrong += counts["wrong"]
         print(
             f"{name:18} {counts['bugs']} of {counts['all']} bugs; before: {counts['same']} "
-            f"reproduce, {counts['other']} differ ({counts['no bug']} no bug any more); "
+            f"reproduce, {counts['other']} differ ({counts['no bug']} no longer a bug); "
             f"now: {counts['now']} reproduce; {counts['wrong']} bundles say something wrong",
             flush=True,
         )

@@ -44,7 +44,7 @@ WORST = 8
 LATE_MILLISECONDS = 80.0
 FRAMES = 3
 
-# The program as it is, but for an eye on the first picture of its window, and on its project.
+# The program as it is, except for an eye on the first picture of its window, and on its project.
 _START = """
 import sys, time
 from PySide6.QtCore import QEvent, QObject, QTimer

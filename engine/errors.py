@@ -106,7 +106,7 @@ class PolicyError(PlumblineError):
 
 
 class PolicyLostError(PolicyError):
-    """A policy somewhere else that does not answer any more; later it may."""
+    """A policy somewhere else that does not answer anymore; later it may."""
 
 
 class PlannerError(PlumblineError):

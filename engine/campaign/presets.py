@@ -11,7 +11,7 @@ from typing import Any
 class Preset:
     name: str
     title: str
-    purpose: str  # one sentence for people
+    purpose: str  # one sentence for users
     values: Mapping[str, Mapping[str, Any]]  # by table and key, as they stand in a TOML file
 
 

@@ -1,7 +1,7 @@
 """One unit of a campaign: one problem, one policy, one seed.
 
 The fuzzer grows a pool, and every state that enters it is examined by all oracles at once. The
-same unit gives the same events in the same order, but for their times, as long as it reaches no
+same unit gives the same events in the same order, except for their times, as long as it reaches no
 limit of its time or memory; that makes a campaign repeatable, and lets it be resumed.
 """
 

@@ -244,7 +244,7 @@ def _list(numbers: Sequence[int]) -> str:
 
 MEASURED = 1000
 _SHOWN = 6
-"""How many bugs of a root cause the text for people shows; the nearest to it come first."""
+"""How many bugs of a root cause the text output shows; the nearest to it come first."""
 
 
 def _number(value: int | None) -> str:

@@ -73,7 +73,7 @@ class Console:
         self.stderr = stderr or sys.stderr
 
     def result(self, document: Mapping[str, Any], text: str) -> None:
-        """Print the answer: the JSON document with `--json`, else the text for people."""
+        """Print the answer: the JSON document with `--json`, else the text."""
         self.long_result(((name, (value,), False) for name, value in document.items()), (text,))
 
     def long_result(

@@ -20,7 +20,7 @@ from engine.task.atoms import format_fact
 from engine.task.task import Task
 
 SHOWN = 10
-"""Entries per factor that the text for people shows."""
+"""Entries per factor that the text output shows."""
 
 
 def configure(options: Options) -> None:

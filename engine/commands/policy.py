@@ -14,7 +14,7 @@ from engine.records.project import PolicyChecked
 from engine.usecases.policy import describe_policies
 
 SHOWN = 12
-"""How many names of a list the text for people shows."""
+"""How many names of a list the text output shows."""
 
 
 def configure(options: Options) -> None:

@@ -15,7 +15,7 @@ from engine.task.task import Task
 from engine.usecases.task import declined
 
 SHOWN = 20
-"""How many atoms the text for people names."""
+"""How many atoms the text output names."""
 
 
 def configure(options: Options) -> None:

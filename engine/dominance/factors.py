@@ -227,7 +227,7 @@ def _restricted(factor: Factor, kept: BoolArray) -> Factor:
 
 
 def _without_idle_labels(factor: Factor) -> Factor:
-    """Labels that are left with exactly the self-loops of all states do not matter any more."""
+    """Labels that are left with exactly the self-loops of all states do not matter anymore."""
     moving = np.zeros_like(factor.relevant)
     moving[factor.labels[factor.sources != factor.targets]] = True
     counts = np.bincount(factor.labels, minlength=len(moving))

@@ -91,7 +91,7 @@ class CostBounds:
             self._pass_back(state)
 
     def _pass_back(self, state: int) -> None:
-        """high(s) <= c + high(t) for all known predecessors, until nothing falls any more."""
+        """high(s) <= c + high(t) for all known predecessors, until nothing falls anymore."""
         queue = deque([state] if self.high(state) != INFINITY else [])
         while queue:
             successor = queue.popleft()
@@ -104,7 +104,7 @@ class CostBounds:
                     queue.append(before)
 
     def _pass_on(self, state: int) -> None:
-        """low(t) >= low(s) - c for all known successors, until nothing rises any more."""
+        """low(t) >= low(s) - c for all known successors, until nothing rises anymore."""
         queue = deque([state])
         while queue:
             before = queue.popleft()

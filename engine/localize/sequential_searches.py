@@ -1,7 +1,7 @@
 """Action optimality by two A* searches in turn: SMS, SMS-REV and SMS-BC.
 
 The first search spares the second if its plan starts with the action, or if there is no plan
-behind the action. SMS-BC ends the second one where it cannot become cheap enough any more: its
+behind the action. SMS-BC ends the second one where it cannot become cheap enough anymore: its
 nodes above the bound are not even kept. None takes it for granted that the state has a plan.
 See docs/theory/localization.md, "Several searches".
 """

@@ -3,7 +3,7 @@
 All examined states are compared with each other: u(t) <= u(s) - D(s, t) in both directions, and
 every lower bound is passed on to the policy's predecessors. Unlike in the papers, one pass over all
 states replaces the cost buckets, the direction t -> s uses the final bound of t, and a state whose
-bound fell for any reason is compared again, so that no pair of states can lower a bound any more.
+bound fell for any reason is compared again, so that no pair of states can lower a bound anymore.
 Of the states that the look-ahead visits, only relevant ones keep their bounds, unless `visited=all`
 selects Algorithm 4 as published.
 See docs/theory/oracles.md, "Bound maintenance".

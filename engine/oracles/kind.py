@@ -120,7 +120,7 @@ class Screen(Protocol):
 
 
 class OracleGroup(Enum):
-    """Where an oracle looks for something better than the policy's run, for people."""
+    """Where an oracle looks for something better than the policy's run, in words."""
 
     PLANS = "Better plans"
     STATES = "Other states"
@@ -130,7 +130,7 @@ class OracleGroup(Enum):
 @dataclass(frozen=True)
 class OracleKind:
     name: str
-    sentence: str  # what it does, for people
+    sentence: str  # what it does, for users
     options: Mapping[str, Option]
     make: Callable[[str, OracleSession, Values], Oracle]  # from the user's text and all values
     needs: Needs = Needs()

@@ -1,4 +1,4 @@
-"""What differs between two domains, part by part, as text for people and as data.
+"""What differs between two domains, part by part, as text and as data.
 
 A structural comparison by name; whether the domains still mean the same is the question of
 `engine.equivalence`.

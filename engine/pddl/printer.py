@@ -1,4 +1,4 @@
-"""Domains and problems as text that people like to read and that reads back as the same model."""
+"""Domains and problems as text that is easy to read and that reads back as the same model."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class PolicyKind:
     """`recognizes` is quick and runs nothing; `open` returns None for a file of another kind."""
 
     name: str
-    title: str  # for people
+    title: str  # for users
     recognizes: Callable[[PolicySource], bool]
     open: Callable[[PolicySource, int], Policy | None]  # with the seed of policies that draw
     suffixes: tuple[str, ...] = ()  # of its files; contents decide, but folders hold other files

@@ -64,7 +64,7 @@ class LocalizedStep(Record):
 
     @property
     def lost(self) -> bool:
-        """Whether the goal cannot be reached any more, whatever is done."""
+        """Whether the goal cannot be reached anymore, whatever is done."""
         return self.optimal_low == INFINITY
 
     @property

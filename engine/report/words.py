@@ -21,7 +21,7 @@ def sentence(text: str) -> str:
 
 
 def complete_text(states: int) -> str:
-    """Say that a pool has all states that can be reached, but for goals and dead ends."""
+    """Say that a pool has all states that can be reached, except goals and dead ends."""
     every = "the only reachable state" if states == 1 else f"all {states:,} reachable states"
     return f"complete: {every}"
 

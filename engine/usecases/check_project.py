@@ -128,7 +128,7 @@ def look_at_project(
 ) -> None:
     """Check the files, then run every policy that may run on every good problem.
 
-    Emits a `TaskMeasured` per problem, a `PolicyRan` per run and a `PoolTried` per pool, but for
+    Emits a `TaskMeasured` per problem, a `PolicyRan` per run and a `PoolTried` per pool, except for
     those that are `known` by problem and policy or pool; a problem alone with an empty policy is
     one that was measured.
     """

@@ -34,7 +34,7 @@ def can_resume(folder: Path) -> bool:
 
 
 def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
-    """Pass on the events of the training but for its steps, which are its progress.
+    """Pass on the events of the training except for its steps, which are its progress.
 
     Stopped, it leaves the policy of the last whole epoch, and can be continued from there.
     """

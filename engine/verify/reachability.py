@@ -40,7 +40,7 @@ def check_pool(
 
 
 def check_complete(states: Sequence[State], task: Task, costs: CostToGo) -> Verdict:
-    """Whether a pool has all states that can be reached, but for goals and dead ends."""
+    """Whether a pool has all states that can be reached, except goals and dead ends."""
     known = dict.fromkeys(state for state in states if not find_state_problem(state, task))
     if task.init not in known:
         return false("the initial state is not in the pool")

@@ -77,8 +77,8 @@ def start(
 class Worker:
     """A process of ours with its connection, output and temporary files.
 
-    Used by one thread, but for `post`. Nothing is ever waited for beyond the seconds that are given
-    to `pump`. The process ends with this object, and with the process that has it.
+    Use it in one thread, except for `post`. It never waits longer than the seconds that `pump` is
+    given. The process ends with this object, and with the process that has it.
     """
 
     def __init__(

@@ -238,7 +238,7 @@ class WorkerServer:
         return self._calls[number].is_over
 
     def settle(self, number: int, end: End) -> None:
-        """No worker will connect for a call any more: end it, unless a worker reports its end."""
+        """No worker will connect for a call anymore: end it, unless a worker reports its end."""
         self._calls[number].settle(end)
 
     def close(self) -> None:

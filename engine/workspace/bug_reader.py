@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PORTION = 500
 """Bugs that are read at once where there may be very many."""
 TESTED = "u.problem NOT IN (SELECT id FROM problems WHERE origin IS NOT NULL)"
-"""Units of campaigns, but for those of witnesses."""
+"""Units of campaigns, except for those of witnesses."""
 _BUG_COLUMNS = """
     f.id, u.campaign, f.unit, f.kind, p.name AS problem, y.name AS policy, u.seed, f.policy_cost,
     f.bound, f.gap, f.oracle AS found_by, f.evidence_kind, f.region, l.root_cause, f.status, f.note,

@@ -220,7 +220,7 @@ def authorize(
 
 
 class WorkspaceLostError(WorkspaceError):
-    """The open file has no name any more; its contents can still be read and copied."""
+    """The open file has no name anymore; its contents can still be read and copied."""
 
 
 @contextmanager

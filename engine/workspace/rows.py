@@ -208,7 +208,7 @@ class CampaignCounts:
 
 @dataclass(frozen=True, slots=True)
 class BugCounts:
-    """The bugs of a campaign; but for the first and the last, those in states of the pool."""
+    """The bugs of a campaign; except for the first and the last, those in states of the pool."""
 
     found: int
     in_pool: int

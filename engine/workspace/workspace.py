@@ -202,7 +202,7 @@ class Workspace(WorkspaceReader):
         return campaign
 
     def _refuse_other_programs(self, campaign: int, named: set[str]) -> None:
-        """The user agrees to the plug-ins and servers of his configuration, not to the file's."""
+        """The user agrees to the programs of their configuration, not to those of the file."""
         for spec in self.pending_policies(campaign):
             if spec not in named:
                 raise WorkspaceError(

@@ -24,7 +24,7 @@ REFERENCE = re.compile(r"docs/([\w/-]+\.md)(?:,\s+\"([^\"]+)\")?")
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Every text of the repository that people write, but for this one."""
+    """Every text of the repository that people write, except for this one."""
     files = [ROOT / name for name in PAGES]
     for folder in FOLDERS:
         files += folder_files(folder)

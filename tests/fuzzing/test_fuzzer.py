@@ -112,7 +112,7 @@ def test_it_ends_when_walks_can_find_no_other_state(name: str) -> None:
 
 def test_all_states_within_reach_are_found() -> None:
     fuzzer = Fuzzer(StateTable(dials(2, 5)), None, FuzzOptions(10**9))
-    assert len(pool_of(fuzzer)) == 5**2 - 1  # but for the goal
+    assert len(pool_of(fuzzer)) == 5**2 - 1  # except for the goal
     assert fuzzer.exhausted
 
 

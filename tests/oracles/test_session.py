@@ -89,7 +89,7 @@ def test_a_trace_is_not_kept_while_its_run_continues() -> None:
 
 
 class Morphing:
-    """Claims that the middle is as good as the goal but for 1, which cannot be confirmed."""
+    """Claims that the middle is as good as the goal except for 1, which cannot be confirmed."""
 
     name = "morphing"
 

@@ -116,7 +116,7 @@ def threads_of_torch(link: Link) -> int:
 
 
 def fill_the_disk(link: Link, workspace: Path) -> None:
-    """Files may not grow any more: what a full disk looks like to SQLite."""
+    """Files may not grow anymore: what a full disk looks like to SQLite."""
     del link
     with Workspace.open(workspace) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))

@@ -117,7 +117,7 @@ def make_workspace(folder: Path, configuration: str = CONFIG) -> Path:
 
 
 def what_is_known(path: Path) -> dict[int, tuple[object, ...]]:
-    """All that a workspace says about its bugs, but for how long it took to find out."""
+    """All that a workspace says about its bugs, except for how long it took to find out."""
     with Workspace.open(path) as store:
         known = {}
         for row in store.bugs():

@@ -56,7 +56,7 @@ def in_threads() -> Callable[[], InThreads]:
 
 @pytest.fixture
 def contents() -> Callable[[Workspace], dict[str, list[Any]]]:
-    """All that a campaign leaves behind, but for times and the order among units."""
+    """All that a campaign leaves behind, except for times and the order among units."""
 
     def read(store: Workspace) -> dict[str, list[Any]]:
         tables = store.dump()

@@ -201,7 +201,7 @@ class Supervised:
 
 
 def findings(path: Path) -> set[Any]:
-    """What a campaign has found, but for when and in which order; the file must be whole."""
+    """What a campaign has found, except for when and in which order; the file must be whole."""
     with Workspace.open(path) as store:
         assert store.damage() == ""
         return {

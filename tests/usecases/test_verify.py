@@ -56,7 +56,7 @@ def named(found: Verification) -> set[tuple[str, int | str]]:
 
 @pytest.mark.parametrize("policy", ["builtin:hadd", "builtin:random"])
 def test_the_findings_of_all_oracles_hold(tested: Callable[..., Path], policy: str) -> None:
-    """But for states that oracles made, which cannot be reached."""
+    """Except for states that oracles made, which cannot be reached."""
     oracles = ", ".join(f'"{name}"' for name in ORACLES if name != "lama")
     path = tested(
         'fuzzing.size = 6\nportfolio = ["builtin:gc", "builtin:hff"]\nlocalization.enabled = true\n'

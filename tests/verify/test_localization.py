@@ -161,7 +161,7 @@ def test_localizing_improves_a_bound_that_is_not_the_best() -> None:
                 evidence = Evidence(finding.state, (walk,), plan.cost)
                 worse = replace(finding, bound=plan.cost, evidence=evidence)
                 if find_problem(worse, truth.task):
-                    continue  # it is no bug any more: this plan costs as much as the run
+                    continue  # it is no longer a bug: this plan costs as much as the run
                 found = localizer.localize_finding(worse)
                 better = better_evidence(worse, found, truth.task)
                 assert better is not None

@@ -1,7 +1,7 @@
 // The coarsest bisimulation of a transition system that respects goals and goal distances (Nissim, Hoffmann
 // and Helmert 2011, "Computing Perfect Heuristics in Polynomial Time"): by rounds of partition refinement.
 // Where it would have too many blocks, the last round ends before the smallest distance at which they do not
-// fit any more.
+// fit anymore.
 #pragma once
 
 #include <algorithm>

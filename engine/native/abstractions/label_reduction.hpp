@@ -1,6 +1,6 @@
 // Exact generalized label reduction (Sievers, Wehrle and Helmert 2014, "Generalized Label Reduction for
 // Merge-and-Shrink Heuristics"): labels of the same cost that do the same in all factors but one become one
-// label, which in that factor does what any of them did. Repeated until no factor allows any more; no plan
+// label, which in that factor does what any of them did. Repeated until no factor allows more; no plan
 // and no cost changes.
 #pragma once
 

@@ -63,7 +63,7 @@ class DominanceComparison {
   }
 
   // Continues until something follows for the bounds of states: `use(state, gain)` for each of these. The
-  // number of the state that it follows from, or -1 if nothing follows any more.
+  // number of the state that it follows from, or -1 if nothing follows anymore.
   template <class Use>
   std::int32_t step(Use&& use) {
     while (true) {

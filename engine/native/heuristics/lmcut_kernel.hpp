@@ -678,7 +678,7 @@ class LmCutKernel {
   std::vector<std::int32_t> entering_;           // operators with a cost that give a fact of the zone
   std::vector<std::int32_t> cut_;
   std::vector<std::int32_t> cut_groups_;
-  std::vector<std::int32_t> changed_;  // operators whose cost is not the start cost any more
+  std::vector<std::int32_t> changed_;  // operators whose cost is not the start cost anymore
   std::vector<std::int32_t> visit_;
   std::vector<std::int32_t> reached_;
   std::vector<WaitingEntry> waiting_entries_;

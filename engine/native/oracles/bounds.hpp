@@ -196,7 +196,7 @@ class Bounds {
     return true;
   }
 
-  // Passes falls on until nothing falls any more; all that fell.
+  // Passes falls on until nothing falls anymore; all that fell.
   std::vector<std::int32_t> propagate(std::vector<std::int32_t> fallen) {
     for (std::size_t k = 0; k < fallen.size(); ++k) {
       const std::int32_t state = fallen[k];

@@ -78,7 +78,7 @@ inline bool holds(std::span<const Fact> facts, const State& state) {
   return true;
 }
 
-// Layer by layer, derived variables have their defaults but for what rules say.
+// Layer by layer, derived variables have their defaults except for what rules say.
 inline State extend(const Task& task, State state) {
   const Axioms& axioms = task.axioms;
   const auto at = [&](std::int32_t variable) -> std::int32_t& {

@@ -13,7 +13,7 @@ _BLOCK = 16
 
 
 def torch_normal(rows: int, columns: int, seed: int) -> NDArray[np.float32]:
-    """What `torch.randn` gives for a seed on a processor, but for the last place."""
+    """What `torch.randn` gives for a seed on a processor, except for the last place."""
     size = rows * columns
     random = np.random.RandomState(seed % 2**32)
     if size < _BLOCK:
