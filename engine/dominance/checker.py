@@ -112,14 +112,6 @@ class UnprovenError(Exception):
     """The stable tables of a function do not hold, or checking them would take too long."""
 
 
-def find_proof_gap(function: DominanceFunction, task: Task) -> str | None:
-    """Return what is wrong with a function of a task, or None if all of it is proven."""
-    try:
-        return prove(function, task).problem_with_tables()
-    except UnprovenError as problem:
-        return str(problem)
-
-
 def prove(function: DominanceFunction, task: Task, control: Control | None = None) -> Proof:
     """Check the stable tables of a function; return what it proves."""
     if function.task_hash != task.hash:

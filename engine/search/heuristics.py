@@ -154,7 +154,6 @@ def _build(
 Build = Callable[[Task, Sequence[int] | None, Sequence[Fact] | None], Abstraction]
 """Of a task, a state and a goal."""
 
-LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
 BUILT_FOR_STATE: dict[str, Build] = {"cartesian": build_cartesian, "ms": build_merge_and_shrink}
 """Their values mean nothing in states that cannot be reached from the one they are built for."""
 

@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Collection
 from random import Random
 
+from engine.dominance.checker import UnprovenError, prove
+from engine.dominance.function import DominanceFunction
 from engine.task.task import Operator, Task
 from reference import fdr
 from reference.random_tasks import make_task
@@ -19,6 +21,14 @@ Arcs = dict[int, list[tuple[State, State]]]  # by label; one that is missing doe
 Tables = list[dict[tuple[State, State], int]]  # per factor; a pair that is missing has no value
 
 NOOP = -1
+
+
+def find_proof_gap(function: DominanceFunction, task: Task) -> str | None:
+    """Return what is wrong with a function of a task, or None if all of it is proven."""
+    try:
+        return prove(function, task).problem_with_tables()
+    except UnprovenError as problem:
+        return str(problem)
 
 
 def random_task(random: Random) -> Task:

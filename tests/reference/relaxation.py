@@ -10,11 +10,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 
+from engine.native.library import HEURISTICS
 from engine.task.task import Fact, Operator, Task
 
 from . import fdr
 
 Costs = Callable[[Operator], int]
+
+LMCUT_RULES = tuple(name for name in HEURISTICS if name.startswith("lmcut"))
 
 TRUE: Fact = (-1, 0)
 """A fact of every state, needed by the operators that need nothing else."""

@@ -15,11 +15,12 @@ from reference import fdr
 from reference.amount import amount
 from reference.dense_tasks import dense_task
 from reference.random_tasks import dials, make_task, tasks
+from reference.relaxation import LMCUT_RULES
 
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
-from engine.search.heuristics import LMCUT_RULES, Evaluator
+from engine.search.heuristics import Evaluator
 from engine.task.task import Operator, Task
 
 RULES = pytest.mark.parametrize("rule", LMCUT_RULES)

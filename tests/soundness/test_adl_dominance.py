@@ -12,9 +12,10 @@ import pytest
 from reference import fdr
 from reference.adl_tasks import axiom_task, conditional_task, eventful_task
 from reference.amount import amount
+from reference.dominance import find_proof_gap
 from reference.random_tasks import make_task
 
-from engine.dominance.checker import DominanceChecker, find_proof_gap
+from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.dominance.plain_system import plain_labels

@@ -9,6 +9,7 @@ import pytest
 from reference import fdr
 from reference.adl_tasks import adl_tasks, axiom_task, flipped
 from reference.random_tasks import make_task
+from reference.relaxation import LMCUT_RULES
 
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.oracles.undo import asked_facts
@@ -17,7 +18,7 @@ from engine.policies.plugin.host import PluginTask
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
-from engine.search.heuristics import LMCUT_RULES, Evaluator
+from engine.search.heuristics import Evaluator
 from engine.task.atoms import fluent_atoms, format_fact, state_atoms
 from engine.task.axioms import Axiom
 from engine.task.sas import parse_sas, write_sas
