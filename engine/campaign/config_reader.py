@@ -258,8 +258,7 @@ class ConfigReader:
         except LongSearchError:
             self._fail(
                 place,
-                f"'{pattern:.60}' searches more than {MAX_FOLDERS} folders or "
-                f"{MAX_NAMES} files",
+                f"'{pattern:.60}' searches more than {MAX_FOLDERS} folders or {MAX_NAMES} files",
                 "begin the pattern with the folder that holds the files",
             )
         except ValueError as error:

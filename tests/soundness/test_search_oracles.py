@@ -1,6 +1,6 @@
 """No oracle may say anything false, whatever the task and the policy.
 
-See docs/theory/evidence.md, "What tests hold against the truth".
+See docs/theory/evidence.md, "What tests compare with the truth".
 """
 
 from random import Random
