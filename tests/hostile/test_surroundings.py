@@ -125,7 +125,7 @@ def test_many_links_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(file_pattern, "MAX_NAMES", 500)
     for number in range(40):
         (tmp_path / f"link{number}").symlink_to(".")
-    with pytest.raises(ConfigurationError, match="or at more than 500000 files"):
+    with pytest.raises(ConfigurationError, match="folders or 500000 files"):
         parse_config(config("*/*/*.pddl"), tmp_path / "campaign.toml")
 
 
