@@ -40,7 +40,6 @@ from engine.usecases.housekeeping import (
     clear_cache,
     limit_caches,
     measure_caches,
-    restore_backup,
 )
 from engine.workspace.backup import Backup, backups
 
@@ -214,11 +213,10 @@ WIDTH = 110  # characters
 class RestoreDialog(FormDialog):
     """Backups of the workspace in this window come first."""
 
-    restored = Signal(object)  # the path of the new file
+    chosen = Signal(object)  # the backup to restore
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__("restore", "Restore a backup", _ABOUT, parent)
-        self._context = context
         here = context.document.path
         found = sorted(backups(), key=lambda backup: backup.workspace != here)
         self.setMinimumWidth(WIDTH * self.fontMetrics().averageCharWidth())
@@ -245,10 +243,7 @@ class RestoreDialog(FormDialog):
     def accept(self) -> None:
         if self.list.currentRow() < 0:
             return
-        backup = self.list.currentItem().data(Qt.ItemDataRole.UserRole)
-        title = f"Restore {backup.workspace.name}"
-        job = self._context.jobs.start(title, restore_backup, backup, None)
-        job.finished.connect(self.restored)
+        self.chosen.emit(self.list.currentItem().data(Qt.ItemDataRole.UserRole))
         super().accept()
 
 

@@ -29,7 +29,8 @@ from app.widgets.layouts import hbox, vbox
 from app.widgets.page import Page
 from engine.errors import PlumblineError
 from engine.plain_text import printable
-from engine.usecases.housekeeping import save_copy
+from engine.usecases.housekeeping import restore_backup, save_copy
+from engine.workspace.backup import Backup
 
 SIZE = (1280, 800)
 MIN_SIZE = (960, 600)
@@ -160,8 +161,15 @@ class MainWindow(QMainWindow):
         from app.shell.dialogs import RestoreDialog
 
         dialog = RestoreDialog(self.context, self)
-        dialog.restored.connect(self._tell_restored)
+        dialog.chosen.connect(self._restore_backup)
         dialog.open()
+
+    @Slot(object)
+    def _restore_backup(self, backup: Backup) -> None:
+        """The dialog no longer exists when the job has finished."""
+        title = f"Restore {backup.workspace.name}"
+        job = self.context.jobs.start(title, restore_backup, backup, None)
+        job.finished.connect(self._tell_restored)
 
     @Slot(object)
     def _tell_restored(self, path: Path) -> None:

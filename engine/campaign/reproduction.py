@@ -66,7 +66,7 @@ def reproduction_text(found: Reproduction) -> str:
 def exported_text(found: Sequence[Reproduction]) -> str:
     """What became of exported bugs, in one sentence or two."""
     if len(found) == 1:
-        return f"In the exported problem it {_SINGLE[found[0].reproduces]}."
+        return _SINGLE[found[0].reproduces]
     same, other, unknown = (
         sum(item.reproduces is answer for item in found) for answer in (True, False, None)
     )
@@ -77,7 +77,8 @@ def exported_text(found: Sequence[Reproduction]) -> str:
 
 
 _SINGLE = {
-    True: "reproduces",
-    False: "differs; the README has the command that reproduces it",
-    None: "was not run",
+    True: "The bug reproduces in the exported problem.",
+    False: "The policy takes another run in the exported problem; "
+    "the README has the command that reproduces the bug.",
+    None: "The policy was not run in the exported problem.",
 }

@@ -80,7 +80,7 @@ def bug_text(found: Verification, bug: int) -> tuple[str, Standing]:
     plans = dict(found.plans).get(bug, 0)
     accepted = f"; VAL accepts {count_text(plans, 'plan')}" if plans else ""
     if not problems:
-        return f"Verified: all claims about this bug hold{accepted}.", Standing.HOLDS
+        return f"Verified. All claims about this bug hold{accepted}.", Standing.HOLDS
     reasons = "; ".join(dict.fromkeys(item.verdict.reason for item in problems))
     proven = f"Verified: the evidence proves the bug{accepted}. " if bug in found.verified else ""
     return f"{proven}Undecided: {reasons}.", Standing.UNDECIDED

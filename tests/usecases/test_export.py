@@ -182,7 +182,7 @@ def test_reproduction_in_words() -> None:
         "differs: it runs into a loop there",
         "not known whether it reproduces: it is away",
     ]
-    assert exported_text([same]) == "In the exported problem it reproduces."
+    assert exported_text([same]) == "The bug reproduces in the exported problem."
     assert exported_text([same, other, unknown]) == (
         "1 of 3 reproduce in the exported problem; in 1 the policy behaves differently there; "
         "1 were not run."

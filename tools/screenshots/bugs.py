@@ -57,9 +57,13 @@ def _loop(stage: Stage, page: BugsPage) -> None:
 def _tables(stage: Stage, page: BugsPage, window: MainWindow) -> None:
     page.filter.set_text("gap>5 status:new")
     page.group.setCurrentIndex(page.group.findData(GroupBy.ROOT_CAUSE))
-    stage.wait(lambda: page.table.rowCount() > 0, "for the groups")
+    stage.wait(
+        lambda: page.table.rowCount() > 0 and isinstance(page.table.line(0), Group),
+        "for the groups",
+    )
     page.view.scrollToTop()
     window.resize(LARGE)
+    QTest.qWait(300)  # rows are read and the window is laid out
     stage.grab("bugs-groups", docs=True)
     window.resize(SIZE)
     page.group.setCurrentIndex(page.group.findData(GroupBy.NOTHING))

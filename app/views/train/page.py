@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import (
     QComboBox,
     QProgressBar,
@@ -21,7 +21,7 @@ from app.models.project_files import project_files
 from app.models.table_model import TableModel
 from app.models.training import EPOCH_COLUMNS, with_epoch
 from app.services.context import Context
-from app.services.jobs import Failure, Job, JobProgress
+from app.services.jobs import Failure, Job, JobProgress, in_words
 from app.views.train.form import TrainingForm
 from app.widgets.builders import action, button, describe, heading
 from app.widgets.empty_state import EmptyState
@@ -46,7 +46,13 @@ WHAT_IT_IS = (
 )
 NO_DOMAIN = "A policy is trained for one domain on small problems. Add both on the Project screen."
 CHECKPOINTS_TIP = "The policy after each epoch; the check marks the best one so far"
-FORM_WIDTH = 340
+FORM_WIDTH, FORM_CHARACTERS = 340, 48
+"""Pixels at least, and characters, because text may be larger."""
+
+
+def running_text(what: str, seconds_left: float | None) -> str:
+    left = "" if seconds_left is None else f" · {in_words(seconds_left)} left"
+    return f"{what[:1].upper()}{what[1:]}{left}"
 
 
 class TrainPage(Page):
@@ -73,6 +79,7 @@ class TrainPage(Page):
         self.table.setModel(self.epochs)
         self.table.remember(context.settings)
         self._stack = QStackedWidget()
+        self._left = QWidget()
         self._plots: tuple[Plot, Plot] | None = None
         self._plot_place = QSplitter(Qt.Orientation.Horizontal)
         self._build()
@@ -156,7 +163,8 @@ class TrainPage(Page):
     @Slot(object)
     def _on_progressed(self, progress: JobProgress) -> None:
         show_running(self.bar, progress.done, progress.total)
-        self.state.setText(progress.text)
+        seconds = self._job.seconds_left() if self._job is not None else None
+        self.state.setText(running_text(progress.text, seconds))
 
     @Slot(object)
     def _on_finished(self, found: Trained) -> None:
@@ -330,6 +338,12 @@ class TrainPage(Page):
         self.bar.setVisible(self._job is not None)
         self.earlier.setEnabled(self._job is None)  # what it reports belongs to the one shown
 
+    @Slot()
+    def _fit_form(self) -> None:
+        """Make room for larger text."""
+        letter = QFontMetrics(self.context.theme.ui_font).averageCharWidth()
+        self._left.setFixedWidth(max(FORM_WIDTH, FORM_CHARACTERS * letter))
+
     def _build(self) -> None:
         describe(
             self.earlier,
@@ -340,8 +354,7 @@ class TrainPage(Page):
         self.bar.setObjectName("training-progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
-        left = QWidget()
-        left.setFixedWidth(FORM_WIDTH)
+        left = self._left
         buttons = hbox(self.run_button, self.resume_button, self.stop_button)
         vbox(self.earlier, (self.form, 1), buttons, parent=left)
         uses = hbox(
@@ -370,6 +383,8 @@ class TrainPage(Page):
         self.page_requested.emit("project", None)
 
     def _connect(self) -> None:
+        self.context.theme.changed.connect(self._fit_form)
+        self._fit_form()
         self._run_action = action(self, "Train", self.start, "F5")
         self._stop_action = action(self, "Stop training", self.stop, "Shift+F5")
         self.run_button.clicked.connect(self.start)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QUndoCommand
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
@@ -26,7 +27,7 @@ from app.services.context import Context
 from app.services.document import Document
 from app.services.settings import Settings
 from app.services.theme import Theme
-from app.shell.dialogs import AboutDialog
+from app.shell.dialogs import AboutDialog, RestoreDialog
 from app.shell.main_window import MainWindow
 from app.shell.pages import PageEntry
 from app.shell.shortcuts import ShortcutSheet, in_columns
@@ -34,6 +35,7 @@ from app.widgets import banner
 from app.widgets.banner import MAX_BANNERS, BannerArea
 from app.widgets.job_strip import JobItem
 from app.widgets.page import Page
+from engine.records.events import Warned
 from engine.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.usefixtures("callable_works")
@@ -410,3 +412,23 @@ def test_dropped_files_go_where_they_belong(window: MainWindow, tmp_path: Path) 
     page = window.current_page
     assert isinstance(page, FirstPage)
     assert page.shown == [[files[0]]]
+
+
+def test_a_restored_backup_is_told_and_opened(qtbot: QtBot, window: MainWindow) -> None:
+    """The dialog is deleted before the job has finished."""
+    here = window.context.document.path
+    for text in ("old", "new"):
+        with Workspace.open(here) as store:
+            store.apply([Warned(None, text)])
+    window.show_backups()
+    dialog = window.findChild(RestoreDialog)
+    assert dialog is not None
+    assert dialog.list.count() > 0
+    with qtbot.waitSignal(window.workspace_requested, timeout=PATIENCE) as requested:
+        QTest.mouseClick(dialog.restore, Qt.MouseButton.LeftButton)
+    (path,) = requested.args
+    assert path.parent == here.parent
+    assert path != here
+    assert banners(window)[0] == f"Restored the backup as {path}"
+    with Workspace.open(path) as store:
+        assert "new" not in [row.text for row in store.log()]

@@ -104,7 +104,7 @@ def test_verify_says_that_the_proof_holds(qtbot: QtBot, page: BugsPage, bug_with
     qtbot.mouseClick(evidence.verify_button, Qt.MouseButton.LeftButton)
     done(qtbot, page, "verify")
     assert evidence.verdict.text().startswith("Verified")
-    assert "all claims about this bug hold" in evidence.verdict.text()
+    assert "All claims about this bug hold" in evidence.verdict.text()
     page.view.setFocus()
     qtbot.keyClick(page.view, Qt.Key.Key_N)
     qtbot.keyClicks(page.detail.header.note, "seen")

@@ -20,9 +20,11 @@ from app.models.project_files import project_files
 from app.models.training import TRAIN, UNUSED, VALIDATE, generator_for
 from app.services.context import Context
 from app.services.folders import EXAMPLES, example_project
+from app.services.jobs import in_words
 from app.shell.shortcuts import group_of_page
-from app.views.train.page import TrainPage
+from app.views.train.page import TrainPage, running_text
 from engine.records.training import Training, TrainingStatus
+from engine.workers.link import JobProgress
 
 
 @pytest.fixture
@@ -50,6 +52,23 @@ def tiny(page: TrainPage) -> None:
     page.form.add_problems([small], TRAIN)
     for name, value in (("hidden", 4), ("layers", 1), ("epochs", 2), ("steps", 3)):
         page.form.numbers[name].setValue(value)
+
+
+def test_large_text_cuts_no_button_of_the_form(page: TrainPage, qtbot: QtBot) -> None:
+    form = page.form
+    page.context.theme.set_point_size(14)
+    shown = [form.generate_button, page.run_button, page.resume_button, page.stop_button]
+    assert form.generate_button.isVisible()
+    qtbot.waitUntil(
+        lambda: all(item.width() >= item.sizeHint().width() for item in shown), timeout=PATIENCE
+    )
+    assert form.teacher.width() >= form.teacher.sizeHint().width()
+
+
+def test_a_running_training_says_how_long_it_takes(page: TrainPage) -> None:
+    assert running_text("epoch 4 of 6", 5.0) == f"Epoch 4 of 6 · {in_words(5.0)} left"
+    page._on_progressed(JobProgress(3, 6, "epoch 4 of 6"))
+    assert page.state.text() == "Epoch 4 of 6"  # no time is known yet
 
 
 def ended(page: TrainPage, qtbot: QtBot) -> None:
