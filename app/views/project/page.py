@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _LEFT_WIDTH = 320
 _RUN_TIP = "Test the policies with the settings on the Campaign screen (F5)"
-_COLUMN_WIDTHS = (22, 18, 8, 7, 10, 11)
+_COLUMN_WIDTHS = (18, 16, 8, 7, 10, 11)
 
 
 class ProjectPage(Page):
