@@ -263,7 +263,7 @@ class Laboratory:
     def _runs(self, task: Task) -> _Bound:
         try:
             bound = self.policy.bind(task)
-        except (CancelledError, PolicyLostError):
+        except (CancelledError, PolicyLostError, MemoryError):  # say nothing about the candidate
             raise
         except Exception as error:  # a plug-in raises what it likes
             raise _BindingError(str(error)) from error

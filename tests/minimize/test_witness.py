@@ -13,6 +13,7 @@ from reference import minimizing
 from reference.clock import Clock
 from reference.minimizing import (
     WITHOUT_OPERATOR,
+    BoundScript,
     Scripted,
     always,
     example_task,
@@ -221,6 +222,18 @@ def test_11_a_translator_that_is_killed_proves_nothing(monkeypatch: pytest.Monke
     assert names(found) >= names(whole)
     assert not found.attempt.minimal
     assert found.attempt.stopped_by is StoppedBy.SEARCH
+
+
+def test_11_a_lack_of_memory_proves_nothing_about_a_smaller_situation() -> None:
+    class Large(Scripted):
+        def bind(self, task: Task) -> BoundScript:
+            if len(task.operators) < 3:
+                raise MemoryError
+            return BoundScript(self.decide, task)
+
+    text = problem("ab5 bc5 ac3", "(at a)", "(at c)", "a b c d e - place")
+    with pytest.raises(MemoryError):
+        minimized((DOMAIN, text), Large(walk), detour())
 
 
 def test_12_a_policy_that_decides_otherwise_when_it_is_bound_again_has_no_witness() -> None:
