@@ -29,7 +29,7 @@ def printable_json(document: str) -> str:
 
 def inline(name: str) -> str:
     """The name as it can stand in Markdown: not as a paragraph, nor as a command."""
-    return " ".join(name.split()).replace("`", "'")
+    return printable(" ".join(name.split())).replace("`", "'")
 
 
 def _code(found: re.Match[str]) -> str:
@@ -46,7 +46,8 @@ _NUMBER = re.compile(r"\s*[+-]?\d[\d.,_]*(?:e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
 
 def plain_cell(text: str) -> str:
-    """Escape a text that a spreadsheet would calculate; a name may come from a stranger."""
+    """Escape what a spreadsheet would calculate or a terminal obey; names come from strangers."""
+    text = printable(text)
     if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text

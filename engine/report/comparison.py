@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Any
 
 from engine import __version__
@@ -19,6 +18,7 @@ from engine.records.comparison import (
 )
 from engine.records.inputs import File
 from engine.report.comparison_text import TITLES, VERDICTS, exclusion_text
+from engine.report.templates import source, template
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -122,25 +122,16 @@ def comparison_report(comparison: Comparison, a: File, b: File, suffix: str) -> 
     if suffix.lower() == ".json":
         document = {"a": a.path, "b": b.path, **comparison_json(comparison)}
         return json.dumps(document, indent=2) + "\n"
-    from jinja2 import Environment
-
-    source = files("engine.report")
-    style = source.joinpath("style.css").read_text(encoding="utf-8")
-    template = source.joinpath("comparison.html.j2").read_text(encoding="utf-8")
-    return (
-        Environment(autoescape=True)
-        .from_string(template)
-        .render(
-            a=a,
-            b=b,
-            text_a=text_of(a.content),
-            text_b=text_of(b.content),
-            titles=TITLES,
-            readings=comparison.readings,
-            verdicts=VERDICTS,
-            seconds=comparison.seconds,
-            exclusion_text=exclusion_text,
-            style=style,
-            version=__version__,
-        )
+    return template("comparison.html.j2").render(
+        a=a,
+        b=b,
+        text_a=text_of(a.content),
+        text_b=text_of(b.content),
+        titles=TITLES,
+        readings=comparison.readings,
+        verdicts=VERDICTS,
+        seconds=comparison.seconds,
+        exclusion_text=exclusion_text,
+        style=source("style.css"),
+        version=__version__,
     )

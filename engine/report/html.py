@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +14,12 @@ from engine.records.localization import CauseKind
 from engine.report.charts import scatter_chart, step_chart
 from engine.report.content import Content
 from engine.report.loss_text import row_loss_cell
+from engine.report.templates import source, template
 from engine.report.words import complete_text
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
 
 if TYPE_CHECKING:
-    from jinja2 import Template
     from markupsafe import Markup
 
 LISTED = 2000
@@ -38,24 +36,12 @@ CAUSE_WORDS = {
 }
 
 
-@cache
-def _template() -> Template:
-    """Compiled once: that takes longer than a report."""
-    from jinja2 import Environment
-
-    return Environment(autoescape=True, trim_blocks=False).from_string(_source("report.html.j2"))
-
-
-def _source(name: str) -> str:
-    return files("engine.report").joinpath(name).read_text(encoding="utf-8")
-
-
 def html_report(content: Content) -> Iterator[str]:
     listed = list(islice(content.bugs, LISTED))
     compared = content.campaign.config.testing.mode is Mode.COMPARE
-    yield from _template().generate(
+    yield from template("report.html.j2").generate(
         title="Bug report",
-        style=_source("style.css"),
+        style=source("style.css"),
         content=content,
         totals=content.totals,
         tiles=_tiles(content.totals),

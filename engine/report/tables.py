@@ -5,20 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from textwrap import indent
 from typing import Any
 from xml.etree import ElementTree
 
-from engine.plain_text import plain_cell
+from engine.plain_text import plain_cell, printable
 from engine.records.codec import to_json
 from engine.report.content import Content
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Messages of policies may hold anything."""
 
 
@@ -106,7 +104,7 @@ def junit_report(content: Content) -> Iterator[str]:
         suite = _suite(unit, store.bugs_of_unit(row.id))
         ElementTree.indent(suite, level=1)
         text = ElementTree.tostring(suite, "unicode")
-        yield f"  {_NOT_IN_XML.sub(chr(0xFFFD), text).strip()}\n"
+        yield f"  {printable(text).strip()}\n"
     yield "</testsuites>\n"
 
 

@@ -266,6 +266,21 @@ def test_what_a_workspace_says(stranger: Path, home: Path, command: str) -> None
     assert out or err
 
 
+@pytest.mark.parametrize("suffix", ["html", "csv", "json", "xml"])
+def test_a_report_may_be_shown_by_a_terminal(stranger: Path, home: Path, suffix: str) -> None:
+    assert said_by("report", stranger, "--out", home / f"r.{suffix}")[0] == 0
+    text = (home / f"r.{suffix}").read_text()
+    assert "owned" in text
+    assert is_clean(text)
+
+
+def test_a_bundle_may_be_shown_by_a_terminal(stranger: Path, home: Path) -> None:
+    said_by("export", stranger, "--bug", 1, "--out", home / "out")
+    text = (home / "out" / "bug-1" / "README.md").read_text()
+    assert "owned" in text
+    assert is_clean(text)
+
+
 def test_json_means_what_it_meant(stranger: Path) -> None:
     _, out, _ = said_by("bugs", stranger, "--json")
     notes = {bug["found_by"] for bug in json.loads(out)["bugs"]}
