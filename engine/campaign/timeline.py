@@ -197,9 +197,16 @@ class Timeline:
         return len(rows) == portion
 
     def _read_states(self, unit: int, portion: int) -> bool:
-        """Pool states are tested in order, so what is new comes after what is known."""
+        """Pool states are tested in order, so what is new comes after what is known.
+
+        The last one may not be tested yet, but a bug in it is a bug in the pool.
+        """
         begin = self._next_state.get(unit, 0)
-        rows = self._store.tested_states(unit, begin=begin, limit=portion)
+        found = self._store.states_of_pool(unit, begin=begin, limit=portion)
+        for row in found:
+            self._places[unit, row.state] = row.seconds
+            self._count_pool_bug((unit, row.state))
+        rows = [row for row in found if row.tested]
         if not rows:
             return False
         answers: defaultdict[int, dict[str, tuple[str, float]]] = defaultdict(dict)
@@ -208,10 +215,8 @@ class Timeline:
         self._next_state[unit] = rows[-1].number + 1
         for row in rows:
             self._pool.add(unit, row.seconds)
-            self._places[unit, row.state] = row.seconds
-            self._count_pool_bug((unit, row.state))
             self._count(unit, row.seconds, answers[row.number])
-        return len(rows) == portion
+        return len(found) == portion
 
     def _count_pool_bug(self, place: tuple[int, int]) -> None:
         """A bug counts from when it is known and its state is in the pool."""

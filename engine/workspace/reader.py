@@ -36,10 +36,10 @@ from engine.workspace.rows import (
     PatternRow,
     PolicyRow,
     PoolRow,
+    PoolState,
     RunRow,
     StateCounts,
     StoredComparison,
-    TestedState,
     UnitInputs,
     UnitRow,
     WitnessRow,
@@ -436,23 +436,23 @@ class WorkspaceReader(BugReader):
         )
 
     def pool_bug_moments(self, campaign: int, *, after: int, limit: int) -> list[FindingMoment]:
-        """Those in tested states of the pool, when both were known."""
+        """Those in states of the pool, when both were known."""
         return self._read(
             FindingMoment,
             "SELECT f.id, f.unit, f.state, f.oracle, f.kind, max(f.seconds, p.seconds) AS seconds "
             "FROM findings f CROSS JOIN units u ON u.id = f.unit CROSS JOIN pool p "
             "ON p.unit = f.unit AND p.number = f.pool_number "
-            f"WHERE u.campaign = ? AND {TESTED} AND p.tested AND f.id > ? ORDER BY f.id LIMIT ?",
+            f"WHERE u.campaign = ? AND {TESTED} AND f.id > ? ORDER BY f.id LIMIT ?",
             campaign,
             after,
             limit,
         )
 
-    def tested_states(self, unit: int, *, begin: int, limit: int) -> list[TestedState]:
+    def states_of_pool(self, unit: int, *, begin: int, limit: int) -> list[PoolState]:
         """Pool states of a unit, beginning with a number."""
         return self._read(
-            TestedState,
-            "SELECT number, state, seconds FROM pool WHERE unit = ? AND number >= ? AND tested "
+            PoolState,
+            "SELECT number, state, seconds, tested FROM pool WHERE unit = ? AND number >= ? "
             "ORDER BY number LIMIT ?",
             unit,
             begin,

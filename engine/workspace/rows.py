@@ -242,12 +242,13 @@ class FindingMoment:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedState:
-    """A pool state that all oracles are done with."""
+class PoolState:
+    """A state of the pool, and whether all oracles are done with it."""
 
     number: int
     state: int
     seconds: float
+    tested: bool
 
 
 @dataclass(frozen=True, slots=True)

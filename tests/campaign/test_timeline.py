@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference.forging import forge
 from reference.recording_link import RecordingLink
 
 from engine.campaign.timeline import (
@@ -91,6 +92,26 @@ def test_a_running_campaign_is_read_as_it_grows(
         assert whole.state_times.tolist() == grown.state_times.tolist()
         assert_same(bug_course(reader, reader.campaign(1)), whole)
     assert seen == sorted(seen)
+
+
+def test_a_bug_of_a_state_that_is_not_fully_tested_is_in_the_pool_everywhere(
+    finished: Path,
+) -> None:
+    with Workspace.open(finished) as store:
+        bug = max(
+            (row for row in store.bugs_of_unit(1) if row.pool_number is not None),
+            key=lambda row: row.pool_number,
+        )
+    # As a stop in this state leaves it.
+    forge(finished, "DELETE FROM answers WHERE unit = 1 AND number >= ?", [bug.pool_number])
+    forge(finished, "DELETE FROM pool WHERE unit = 1 AND number > ?", [bug.pool_number])
+    forge(finished, "UPDATE pool SET tested = 0 WHERE unit = 1 AND number = ?", [bug.pool_number])
+    with Workspace.open(finished) as store:
+        whole, counts = whole_course(store, 1), store.counts()[1]
+        assert (whole.bugs, whole.further) == (counts.bugs, counts.further)
+        assert whole.states == store.pool_states(1) - 1
+        assert sum(map(len, whole.first_times.values())) == whole.bugs
+        assert_same(bug_course(store, store.campaign(1)), whole)
 
 
 def assert_same(course: BugCourse, whole: Progress) -> None:
