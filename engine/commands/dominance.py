@@ -18,6 +18,7 @@ from engine.errors import ExitCode
 from engine.records.config import Factorization
 from engine.task.atoms import format_fact
 from engine.task.task import Task
+from engine.workers.limits import bounded_memory
 
 SHOWN = 10
 """Entries per factor that the text output shows."""
@@ -46,7 +47,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     task = load_task_argument(args, console)
     limits = replace(DEFAULT_LIMITS, seconds=seconds_left(args.time_limit, started))
     began = time.perf_counter()
-    function = dominance_function(task, factorization, Variant(args.variant), limits=limits)
+    with bounded_memory(args.memory_limit):
+        function = dominance_function(task, factorization, Variant(args.variant), limits=limits)
     seconds = time.perf_counter() - began
     if not console.as_json:  # a document of millions of comparisons takes longer than they did
         console.result({}, _text(task, function, seconds))

@@ -53,6 +53,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         size=args.size,
         walk_length=args.walk_length,
         seed=args.seed,
+        megabytes=args.memory_limit,
         novelty=args.novelty,
         unsolved=Unsolved(args.unsolved),
     )

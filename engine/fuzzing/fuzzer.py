@@ -24,6 +24,7 @@ from engine.native.walks import NativeWalks
 from engine.records.config import Unsolved
 from engine.task.states import StateTable
 from engine.task.task import Task
+from engine.workers.limits import used_megabytes
 from engine.workers.link import NULL_LINK
 
 FRUITLESS_WALKS = 100
@@ -59,6 +60,7 @@ class FuzzOptions:
     walk_length: int = 5
     seed: int = 0
     seconds: float | None = None
+    megabytes: int | None = None
     walks: int | None = None
     novelty: int = 0  # 0: no filter
     unsolved: Unsolved = Unsolved.INSERT_AND_AVOID
@@ -133,7 +135,11 @@ class Fuzzer:
         if self.cancelled():
             raise CancelledError
         is_open = len(self.entries) < self.options.size and time.monotonic() < self._deadline
-        return is_open and self.statistics.walks != self.options.walks
+        return is_open and self.statistics.walks != self.options.walks and self._has_memory()
+
+    def _has_memory(self) -> bool:
+        megabytes = self.options.megabytes
+        return megabytes is None or used_megabytes() < megabytes
 
     def _even_walks(self) -> Iterator[int]:
         while self._goes_on():

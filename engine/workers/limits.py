@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import LimitReachedError
+
 SLACK_MEGABYTES = 256
 """How far a process may go beyond its limit, since the system also counts what is never used."""
 
@@ -109,7 +111,7 @@ def bounded_reading(size: int) -> Iterator[None]:
     A second line: readers have bounds of their own. The limits end with the reading. Time is
     bounded in the main thread only, where workers and commands do their work.
     """
-    with _one_reader, _bounded_memory(size), _bounded_time(size):
+    with _one_reader, _reading_memory(size), _bounded_time(size):
         try:
             yield
         except Exception as error:
@@ -121,13 +123,36 @@ def bounded_reading(size: int) -> Iterator[None]:
 
 
 @contextmanager
-def _bounded_memory(size: int) -> Iterator[None]:
+def bounded_memory(megabytes: int | None) -> Iterator[None]:
+    """Let the system refuse this process memory far beyond a limit, as long as the block runs.
+
+    Raises `LimitReachedError` if it does.
+    """
+    if megabytes is None:
+        yield
+        return
+    try:
+        with _bounded_data((megabytes + SLACK_MEGABYTES) * 2**20):
+            yield
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise LimitReachedError("the memory limit was reached", hint="raise it") from None
+
+
+@contextmanager
+def _reading_memory(size: int) -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     used = int(Path("/proc/self/statm").read_text().split()[5]) * _PAGE
-    most = used + READING_MEGABYTES * 2**20 + READING_FACTOR * size
+    with _bounded_data(used + READING_MEGABYTES * 2**20 + READING_FACTOR * size):
+        yield
+
+
+@contextmanager
+def _bounded_data(most: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (min(most, soft) if soft >= 0 else most, hard))
     try:
         yield

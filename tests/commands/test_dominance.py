@@ -4,10 +4,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reference.random_tasks import make_task
 
 from engine.cli import main
+from engine.commands import dominance
+from engine.errors import ExitCode
 from engine.task.sas import write_sas
 from engine.task.task import Operator
 
@@ -66,3 +69,15 @@ def test_a_time_limit_ends_merging(
     document = json.loads(capsys.readouterr().out)
     assert not document["complete"]
     assert [factor["variables"] for factor in document["factors"]] == [[0], [1]]
+
+
+def test_a_memory_limit_ends_the_computation(
+    sas: Callable[..., str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def large(*_: object, **__: object) -> None:
+        np.ones(2**29)
+
+    monkeypatch.setattr(dominance, "dominance_function", large)
+    assert main(["dominance", sas(), "--memory-limit", "100"]) == ExitCode.LIMIT_REACHED
+    assert "the memory limit was reached" in capsys.readouterr().err
+    assert np.ones(2**26).size == 2**26  # the limit is that of the command alone

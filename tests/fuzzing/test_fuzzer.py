@@ -162,6 +162,13 @@ def test_the_time_for_walks_does_not_run_while_states_are_tested(
     assert len(pool_of(ended)) == 1
 
 
+@pytest.mark.parametrize(("megabytes", "size"), [(1, 1), (10**6, 500)])
+def test_a_memory_limit_ends_walks(megabytes: int, size: int) -> None:
+    """The process of the test uses more than one megabyte and less than a million."""
+    options = FuzzOptions(500, megabytes=megabytes)
+    assert len(pool_of(Fuzzer(StateTable(dials(4, 5)), None, options))) == size
+
+
 @pytest.mark.parametrize("name", [name for name in BIASES if name != "none"])
 def test_biases_judge_every_candidate(name: str) -> None:
     random = Random(2)
