@@ -56,6 +56,11 @@ class EmptyState(QWidget):
         theme.changed.connect(self._show_icon)
         self._show_icon()
 
+    def set_action(self, text: str) -> None:
+        """Give the button another text."""
+        self.button.setText(text)
+        self.button.setAccessibleName(text)
+
     @Slot()
     def _act(self) -> None:
         if self._on_action is not None:

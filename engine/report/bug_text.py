@@ -21,14 +21,19 @@ _ENDINGS = {
 }
 
 
-def tested_text(counts: StateCounts) -> str:
-    """Return what campaigns without bugs have shown."""
+def tested_text(counts: StateCounts, *, is_running: bool) -> str:
+    """Return what campaigns without bugs have shown, the last of which may be running."""
     rest = counts.tested - counts.optimal
-    return (
-        f"{count_text(counts.tested, 'state')} tested. The policy is proven optimal in "
-        f"{counts.optimal}; in {rest}, no oracle refuted it. Test more states or use other oracles "
-        "to look further."
+    tested = f"{count_text(counts.tested, 'state')} tested"
+    known = (
+        f"The policy is proven optimal in {counts.optimal}; in {rest}, no oracle refuted it. "
+        if counts.tested
+        else ""
     )
+    if is_running:
+        more = "The campaign has not ended yet; the bugs it finds appear here."
+        return f"{tested} so far. {known}{more}"
+    return f"{tested}. {known}Test more states or use other oracles to look further."
 
 
 def explain(bug: Bug, task: Task) -> tuple[str, ...]:

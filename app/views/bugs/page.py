@@ -38,6 +38,7 @@ from engine.usecases.export import write_problem
 from engine.usecases.localize import LocalizeOptions, Localizing
 from engine.verify.claims import require_fit
 from engine.workspace.filter import Term
+from engine.workspace.lock import Writer
 from engine.workspace.rows import Bug, BugRow, StateCounts, WitnessRow
 
 MAX_DRAGGED_FILES = 100
@@ -46,6 +47,7 @@ _TOKENS = {Standing.HOLDS: "proven", Standing.FALSE: "bad", Standing.UNDECIDED: 
 
 
 NO_BUGS_YET = "No bugs yet"
+CONFIGURE_CAMPAIGN, SHOW_CAMPAIGN = "Configure campaign", "Show campaign"
 HOW_TO_FIND_BUGS = "Run a campaign to test the policy; the bugs it finds appear here."
 
 
@@ -154,7 +156,7 @@ class BugsPage(Page):
             "bugs",
             NO_BUGS_YET,
             HOW_TO_FIND_BUGS,
-            action_text="Configure campaign",
+            action_text=CONFIGURE_CAMPAIGN,
             on_action=self._go_to_campaign,
         )
         self._stack = QStackedWidget()
@@ -269,19 +271,21 @@ class BugsPage(Page):
         self.count.setText(f"{of}{chosen}{reading}")
         empty = total == 0 and self.feed.complete
         if empty:
-            self._tested_query.ask(lambda store: store.tested())
+            self._tested_query.ask(lambda store: (store.tested(), store.writer()))
         self._stack.setCurrentIndex(1 if empty else 0)
         unfit = total and not shown and self.table.terms
         self._matches.setCurrentIndex(1 if unfit else 0)
 
-    def _show_tested(self, counts: StateCounts) -> None:
-        """Show what was tested if there are no bugs."""
-        if not counts.tested:
-            self._empty.title.setText(NO_BUGS_YET)
-            self._empty.text.setText(HOW_TO_FIND_BUGS)
-            return
-        self._empty.title.setText("No bugs found")
-        self._empty.text.setText(tested_text(counts))
+    def _show_tested(self, found: tuple[StateCounts, Writer | None]) -> None:
+        """Show what was tested if there are no bugs, and whether that is all."""
+        counts, campaign = found
+        is_running = campaign is not None
+        is_final = counts.tested and not is_running
+        is_known = counts.tested or is_running
+        self._empty.title.setText("No bugs found" if is_final else NO_BUGS_YET)
+        words = tested_text(counts, is_running=is_running) if is_known else HOW_TO_FIND_BUGS
+        self._empty.text.setText(words)
+        self._empty.set_action(SHOW_CAMPAIGN if is_running else CONFIGURE_CAMPAIGN)
 
     @Slot()
     def _back_to_table(self) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 from reference.bug_screen import current, done, empty_state, show, shown, statuses
+from reference.campaign_screen import prepared, small
 from reference.forging import forge
 from reference.screens import PATIENCE, answered
 
@@ -35,9 +36,9 @@ from app.views.bugs.table_view import BugTableView
 from app.widgets.layouts import remember_division
 from engine.records.events import FindingReported
 from engine.task.plans import parse_plan
+from engine.usecases.campaign import run
 from engine.verify.replay import replay
-from engine.workspace.reader import WorkspaceReader
-from engine.workspace.rows import Bug, StateCounts
+from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace
 
 Find = Callable[..., Bug]
@@ -249,18 +250,36 @@ def test_without_bugs_the_next_step_is_a_campaign(
     assert asked.args == ["campaign", None]
 
 
-def test_without_bugs_it_says_what_was_tested(
-    qtbot: QtBot,
-    make_page: Callable[[Path], BugsPage],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_without_bugs_it_says_what_was_tested_and_whether_that_is_all(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(WorkspaceReader, "tested", lambda _: StateCounts(132, 120))
-    Workspace.create(tmp_path / "empty.plumb").close()
-    page = make_page(tmp_path / "empty.plumb")
-    answered(qtbot, page.context)
-    text = empty_state(page, "No bugs found").text.text()
-    assert text.startswith("132 states tested. The policy is proven optimal in 120; in 12, no")
+    config = small(prepared(tmp_path / "files"), "builtin:optimal")
+    with Workspace.create(tmp_path / "w.plumb") as store:
+        run(config, store)
+        page = make_page(tmp_path / "w.plumb")
+        answered(qtbot, page.context)
+        empty = empty_state(page, "No bugs found")
+        assert empty.text.text().startswith("12 states tested. The policy is proven optimal in ")
+        assert empty.button.text() == "Configure campaign"
+        with store.writing():  # another campaign has begun
+            qtbot.waitUntil(lambda: empty.title.text() == "No bugs yet", timeout=PATIENCE)
+            assert empty.text.text().startswith("12 states tested so far. The policy is proven")
+            assert "has not ended" in empty.text.text()
+            assert empty.button.text() == empty.button.accessibleName() == "Show campaign"
+        qtbot.waitUntil(lambda: empty.title.text() == "No bugs found", timeout=PATIENCE)
+        assert empty.button.text() == "Configure campaign"
+
+
+def test_before_the_first_state_is_tested_it_says_that_a_campaign_runs(
+    qtbot: QtBot, make_page: Callable[[Path], BugsPage], tmp_path: Path
+) -> None:
+    with Workspace.create(tmp_path / "w.plumb") as store, store.writing():
+        page = make_page(tmp_path / "w.plumb")
+        answered(qtbot, page.context)
+        text = empty_state(page, "No bugs yet").text.text()
+        assert text == (
+            "0 states tested so far. The campaign has not ended yet; the bugs it finds appear here."
+        )
 
 
 def test_both_themes_and_two_sizes(qtbot: QtBot, page: BugsPage) -> None:
