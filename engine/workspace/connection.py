@@ -244,7 +244,7 @@ def workspace_errors(path: Path) -> Iterator[None]:
 
 _OWNER = "check the permissions of the file and its folder"
 NOT_A_WORKSPACE = "this is not a Plumbline workspace"
-CHOOSE = "name a .plumb file that 'plumbline campaign' has written"
+CHOOSE = "choose a .plumb file that Plumbline has written"
 DAMAGED = "the file is damaged"
 RESTORE = "restore a backup"
 _EXPLANATIONS = {

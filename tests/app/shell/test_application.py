@@ -281,6 +281,7 @@ def test_files_that_are_no_workspaces_are_refused_in_words(
     assert "not a Plumbline workspace" in told[0]
     assert "newer Plumbline" in told[1]
     assert len(told) == 4
+    assert not any("'plumbline" in text for text in told)  # a command of a terminal
 
 
 def test_an_error_appears_in_the_window_that_asked(
