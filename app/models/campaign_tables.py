@@ -153,7 +153,7 @@ _EFFORT: tuple[Column[OracleScore], ...] = (
         lambda score: score.cpu,
         text=lambda score: duration(score.cpu),
         numeric=True,
-        tip="Processor time with dominance functions, policy runs and searches, without the "
+        tip="CPU time with dominance functions, policy runs and searches, without the "
         "verification of findings",
     ),
     Column(
@@ -170,7 +170,7 @@ _EFFORT: tuple[Column[OracleScore], ...] = (
         lambda score: score.cpu / score.examined if score.examined else None,
         text=lambda score: f"{1000 * score.cpu / score.examined:.3g} ms" if score.examined else "",
         numeric=True,
-        tip="Processor time per examined state",
+        tip="CPU time per examined state",
     ),
 )
 TEAM: tuple[Column[OracleScore], ...] = (

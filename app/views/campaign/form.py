@@ -222,7 +222,7 @@ class CampaignForm(QScrollArea):
     def _make_fields(self) -> None:
         self.problems = TickList("campaign-problems", "Problems")
         self.policies = TickList("campaign-policies", "Policies")
-        self.oracles = OracleList(self._theme)
+        self.oracles = OracleList()
         self.seeds = QLineEdit()
         describe(
             self.seeds,
@@ -479,8 +479,8 @@ _TIPS = {
     "depend on a time limit are not exactly repeatable.",
     "limits.unit_megabytes": "Stop a unit that uses more memory and keep what it found. Its "
     "policy and planners count as well.",
-    "limits.oracle_seconds": "Stop an oracle that has used this much processor time on a problem; "
-    "the other oracles continue.",
-    "limits.state_seconds": "Stop an oracle that has used this much processor time on one state "
-    "and continue with the next state.",
+    "limits.oracle_seconds": "Stop an oracle that has used this much CPU time on a problem; the "
+    "other oracles continue.",
+    "limits.state_seconds": "Stop an oracle that has used this much CPU time on one state and "
+    "continue with the next state.",
 }

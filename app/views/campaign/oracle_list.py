@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from app.models.campaign_settings import oracle_text, written_options
-from app.services.theme import Theme
 from app.widgets.builders import describe, heading, label, paragraph
 from app.widgets.layouts import hbox, vbox
 from engine.errors import PlumblineError
@@ -22,9 +21,8 @@ _ADD_PORTFOLIO = "add checkpoints of the policy's training to the project"
 class OracleList(QWidget):
     changed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._order: list[OracleRow] = []
         self._has_portfolio = False
         self._groups = {group: vbox(heading(group.value), spacing=4) for group in OracleGroup}
@@ -86,7 +84,7 @@ class OracleList(QWidget):
         return f"{missing}; {_ADD_PORTFOLIO}." if missing else ""
 
     def _add_row(self, kind: OracleKind) -> OracleRow:
-        row = OracleRow(self._theme, kind)
+        row = OracleRow(kind)
         row.ticked.connect(self._tick)
         row.edited.connect(self.changed)
         row.earlier_requested.connect(self._move_earlier)
@@ -125,7 +123,7 @@ class OracleRow(QWidget):
     edited = Signal()
     earlier_requested = Signal(QObject)
 
-    def __init__(self, theme: Theme, kind: OracleKind, parent: QWidget | None = None) -> None:
+    def __init__(self, kind: OracleKind, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.kind = kind
         self.problem = ""

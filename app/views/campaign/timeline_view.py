@@ -36,7 +36,7 @@ class Overlay:
 
     name: str
     seconds: float
-    spent: Mapping[str, float]  # processor time of each oracle
+    spent: Mapping[str, float]  # CPU time of each oracle
     first_times: Mapping[str, Times]
     proof_times: Mapping[str, Times]
 
