@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.services.messages import Messages
 from engine.workers.channel import Call, Command, End, Events, unpack
@@ -26,6 +26,8 @@ WINDOW_SECONDS = 30.0
 """Seconds of progress that the estimate uses; older progress says little."""
 EARLY_SECONDS, EARLY_SHARE = 5.0, 0.05
 """No estimate before this: work begins with what it does only once."""
+ESTIMATE_MILLISECONDS = 1000
+"""How often the time left is estimated while no progress is reported."""
 
 
 class Eta:
@@ -84,10 +86,11 @@ class Job(QObject):
     """One piece of work under way. After `stop` it ends with `stopped`, unless it fails first."""
 
     events = Signal(list)  # what the work emitted since the last batch, ten times a second at most
-    progressed = Signal(object)  # JobProgress
+    progressed = Signal(object)  # JobProgress, or only the time left has changed
     finished = Signal(object)  # what the work returned
     failed = Signal(object)  # Failure
     paused = Signal()  # or resumed
+    stop_requested = Signal()
     stopped = Signal()
     ended = Signal()  # always the last, after one of the three above
 
@@ -105,16 +108,22 @@ class Job(QObject):
         self.progress: JobProgress | None = None
         self.is_paused = False
         self._eta = Eta()
+        self._seconds_left: float | None = None
+        self._clock = QTimer(self)
+        self._clock.setInterval(ESTIMATE_MILLISECONDS)
+        self._clock.timeout.connect(self._estimate)
         self._reported.connect(self._take, Qt.ConnectionType.QueuedConnection)
         report = _decoding(get_type_hints(work).get("return", Any), self._reported.emit)
         self._supervisor = Supervisor(Call.of(work, *arguments), report, LIMITS)
 
     def begin(self) -> None:
         self._supervisor.start()
+        self._clock.start()
 
     def stop(self) -> None:
         """Ask it to stop; after 1.5 s kill its process group."""
         self._supervisor.order(Command.STOP)
+        self.stop_requested.emit()
 
     @property
     def stopping(self) -> bool:
@@ -125,12 +134,13 @@ class Job(QObject):
         if paused != self.is_paused:
             self.is_paused = paused
             self._eta = Eta()  # progress before the pause must not count the pause
+            self._seconds_left = None
             self._supervisor.order(Command.PAUSE if paused else Command.RESUME)
             self.paused.emit()
 
     def seconds_left(self) -> float | None:
-        """Return the estimated time left, or None."""
-        return None if self.is_paused else self._eta.seconds(time.monotonic())
+        """Return the time left as it was estimated last, so that all views show the same."""
+        return None if self.is_paused else self._seconds_left
 
     @property
     def pid(self) -> int | None:
@@ -150,7 +160,7 @@ class Job(QObject):
                 if progress is not None:
                     self.progress = progress
                     self._eta.update(time.monotonic(), progress.done, progress.total)
-                    self.progressed.emit(progress)
+                    self._estimate()
                 return
             case _Finished(result):
                 self.finished.emit(result)
@@ -158,8 +168,16 @@ class Job(QObject):
                 self.failed.emit(report)
             case _:
                 self.stopped.emit()
+        self._clock.stop()
         self._supervisor.join()  # it has nothing left to do
         self.ended.emit()
+
+    @Slot()
+    def _estimate(self) -> None:
+        """Estimate the time left and tell all views at once."""
+        if self.progress is not None:
+            self._seconds_left = self._eta.seconds(time.monotonic())
+            self.progressed.emit(self.progress)
 
 
 def _decoding(

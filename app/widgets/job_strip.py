@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QLabel, QMenu, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from app.services.jobs import Job, Jobs, in_words
@@ -13,7 +13,6 @@ from app.widgets.progress import show_running
 
 MAX_SHOWN_JOBS = 2
 """Further jobs are in the menu only."""
-REFRESH_MILLISECONDS = 1000
 BAR = QSize(140, 12)
 STATE_WIDTH = 260
 
@@ -33,9 +32,6 @@ class JobStrip(QWidget):
         self._more.setMenu(QMenu(self))
         self._more.menu().aboutToShow.connect(self._fill_menu)
         self._layout = hbox(self._idle, self._more, parent=self, spacing=16, margins=(0, 0, 4, 0))
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_MILLISECONDS)
-        self._timer.timeout.connect(self._refresh)
         jobs.changed.connect(self._follow)
         self._follow()
 
@@ -56,15 +52,6 @@ class JobStrip(QWidget):
         self._idle.setVisible(not running)
         self._more.setVisible(len(running) > MAX_SHOWN_JOBS)
         self._more.setText(f"{len(running) - MAX_SHOWN_JOBS} more")
-        if running:
-            self._timer.start()
-        else:
-            self._timer.stop()
-
-    @Slot()
-    def _refresh(self) -> None:
-        for item in self._items.values():
-            item.refresh()
 
     @Slot()
     def _fill_menu(self) -> None:
@@ -104,6 +91,7 @@ class JobItem(QWidget):
         hbox(self._title, self._bar, self._state, self._stop, parent=self, spacing=8)
         job.progressed.connect(self.refresh)
         job.paused.connect(self.refresh)
+        job.stop_requested.connect(self.refresh)
         self.refresh()
 
     @Slot()
@@ -129,4 +117,3 @@ class JobItem(QWidget):
     def _stop_job(self) -> None:
         self._job.stop()
         self._stop.setEnabled(False)
-        self.refresh()

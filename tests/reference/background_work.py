@@ -38,6 +38,14 @@ def count_until_stopped(link: Link, total: int) -> None:
         time.sleep(0.01)
 
 
+def stall_half_way(link: Link) -> None:
+    """Until it is stopped."""
+    begin = time.monotonic()
+    while not link.cancelled():
+        link.progress(min(50, int(100 * (time.monotonic() - begin))), 100, "half")
+        time.sleep(0.01)
+
+
 def wait_while_paused(link: Link) -> None:
     """Once it was paused: counts that, and ends when it may continue."""
     while not link.paused():

@@ -124,6 +124,16 @@ def test_work_that_asks_waits_and_continues(qtbot: QtBot, context: Context) -> N
     assert told == [True, False]
 
 
+def test_all_views_show_the_same_time_left(qtbot: QtBot, context: Context) -> None:
+    job = context.jobs.start("Stalled", works.stall_half_way)
+    told: list[float | None] = []
+    job.progressed.connect(lambda _: told.append(job.seconds_left()))
+    qtbot.waitUntil(lambda: len(set(told) - {None}) > 3, timeout=PATIENCE)  # it grows
+    assert job.seconds_left() == told[-1]  # until all views are told again
+    job.stop()
+    qtbot.waitUntil(lambda: not context.jobs.running, timeout=PATIENCE)
+
+
 def test_a_users_error_is_reported_with_its_place_and_hint(qtbot: QtBot, context: Context) -> None:
     failure = run(qtbot, context.jobs, works.use_wrong_pddl).failure()
     assert failure.expected

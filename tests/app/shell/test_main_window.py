@@ -301,6 +301,7 @@ def test_many_jobs_are_in_a_menu_and_stop_at_once(qtbot: QtBot, window: MainWind
     assert more.text() == "2 more"
     qtbot.keyClick(window, Qt.Key.Key_Period, CTRL)
     assert all(job.stopping for job in jobs.running)
+    assert all("stopping…" in words_of(item) for item in window.findChildren(JobItem))
     qtbot.waitUntil(lambda: not jobs.running, timeout=PATIENCE)
     assert not more.isVisible()
 
