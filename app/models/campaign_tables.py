@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from app.models.campaign_controller import CampaignState
@@ -141,7 +141,7 @@ _ORACLE: Column[OracleScore] = Column("oracle", "Oracle", lambda score: score.or
 _EFFORT: tuple[Column[OracleScore], ...] = (
     Column(
         "optimal",
-        "Proven optimal",
+        "Optimal",
         lambda score: score.optimal,
         numeric=True,
         tip="Pool states in which this oracle proved the policy optimal",
@@ -163,6 +163,7 @@ _EFFORT: tuple[Column[OracleScore], ...] = (
         text=lambda score: duration(score.seconds),
         numeric=True,
         tip="The same on the wall clock",
+        shown=False,
     ),
     Column(
         "per_state",
@@ -205,19 +206,19 @@ COMPARED_ORACLES: tuple[Column[OracleScore], ...] = (
     ),
     Column(
         "unsolved",
-        "Of unsolved",
+        "Unsolved",
         lambda score: score.recall_unsolved,
         text=lambda score: _percent(score.recall_unsolved),
         numeric=True,
-        tip="The same among the states that the policy does not solve",
+        tip="The recall among the states that the policy does not solve",
     ),
     Column(
         "solved",
-        "Of solved",
+        "Solved",
         lambda score: score.recall_solved,
         text=lambda score: _percent(score.recall_solved),
         numeric=True,
-        tip="The same among the states that the policy solves",
+        tip="The recall among the states that the policy solves",
     ),
     Column(
         "bugs",
@@ -233,7 +234,8 @@ COMPARED_ORACLES: tuple[Column[OracleScore], ...] = (
         numeric=True,
         tip="Pool states that no other oracle of this campaign proves to be bugs",
     ),
-    *_EFFORT,
+    # There is no room for how many states an oracle examined: nearly always as many as the others.
+    *(replace(column, shown=column.shown and column.name != "examined") for column in _EFFORT),
 )
 
 

@@ -17,7 +17,11 @@ from app.widgets.table_view import TableView
 from engine.campaign.timeline import OracleScore
 from engine.records.config import Mode
 
-_WIDTHS = {Mode.HUNT: (25, 15, 14, 16, 10, 10, 7, 10), Mode.COMPARE: (25, 8, 13, 11, 6, 8, 16, 10)}
+_WIDTHS = {
+    Mode.HUNT: (23, 15, 14, 9, 11, 10, 7),
+    Mode.COMPARE: (22, 7, 10, 7, 6, 8, 9, 11, 10, 7),
+}
+"""In characters, so that everything fits into a window of 1280 pixels."""
 _COLUMNS = {Mode.HUNT: TEAM, Mode.COMPARE: COMPARED_ORACLES}
 
 

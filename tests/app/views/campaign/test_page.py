@@ -27,6 +27,7 @@ from app.models.campaign_controller import CampaignState
 from app.views.campaign.campaign_list import _count
 from app.views.campaign.campaign_view import CampaignView
 from app.views.campaign.page import CampaignPage
+from app.widgets.table_view import TableView
 from engine.campaign.summary import summary
 from engine.records.config import Mode
 
@@ -180,6 +181,25 @@ def test_units_without_remarks_fit_into_a_small_window(
     assert view.unit_table.isColumnHidden(view.units.columnCount() - 1)
     qtbot.wait(1)  # the table is laid out
     assert view.unit_table.horizontalScrollBar().maximum() == 0
+    checked(qtbot, page)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_what_oracles_did_fits_into_a_small_window(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, mode: Mode
+) -> None:
+    page, view = first_of_two(qtbot, open_page(finished))
+    page.resize(1196, 750)  # of a window of 1280 x 800
+    view.tabs.setCurrentIndex(1)
+    tables = view.oracles.tables
+    tables.setCurrentIndex(list(view.oracles.models).index(mode))
+    table = tables.currentWidget()
+    assert isinstance(table, TableView)
+    qtbot.wait(1)  # the table is laid out
+    assert table.horizontalScrollBar().maximum() == 0
+    header = table.horizontalHeader()
+    for number in (n for n in range(header.count()) if not header.isSectionHidden(n)):
+        assert header.sectionSize(number) >= header.sectionSizeHint(number) - 2, number
     checked(qtbot, page)
 
 
