@@ -37,7 +37,7 @@ from engine.report.policy_text import policy_name
 if TYPE_CHECKING:
     from app.views.campaign.campaign_view import CampaignView
 
-LIST_WIDTH, LIST_CHARACTERS = 316, 37
+LIST_WIDTH, LIST_CHARACTERS = 316, 44
 """Of the list, whichever is more."""
 FOLDED = "campaign/list-folded"
 KEEP_MILLISECONDS = 600
@@ -67,8 +67,9 @@ class CampaignPage(Page):
         self._view: CampaignView | None = None  # made when first needed: it imports the plots
         self.stack = QStackedWidget()
         self.stack.addWidget(self._form_pane())
-        characters = LIST_CHARACTERS * QFontMetrics(context.theme.ui_font).averageCharWidth()
-        sizes = max(LIST_WIDTH, characters), 900
+        self._letter = self._letter_width()
+        self._list_letters: float | None = None  # its width in letters; None: as it is
+        sizes = max(LIST_WIDTH, LIST_CHARACTERS * self._letter), 900
         self.split = split = hsplit(self.list, self.stack, stretch=(0, 1), sizes=sizes, handle=17)
         remember_division(split, "campaign-list", context.settings)
         self.unfold = icon_button(
@@ -176,8 +177,27 @@ class CampaignPage(Page):
         self.controller.changed.connect(self._on_controller_changed)
         self.controller.already_done.connect(self._show_done)
         self.controller.failed.connect(self._tell_failure)
+        self.context.theme.changed.connect(self._scale_list)
+        self.split.splitterMoved.connect(self._forget_list_letters)
         self.list.chosen.connect(self._show_campaign)
         self.list.fold_requested.connect(self._fold_list)
+
+    def _letter_width(self) -> int:
+        return QFontMetrics(self.context.theme.ui_font).averageCharWidth()
+
+    @Slot()
+    def _scale_list(self) -> None:
+        """Scale the chosen width of the list with the text, not one that may be squeezed."""
+        before, self._letter = self._letter, self._letter_width()
+        width, rest = self.split.sizes()
+        if width and self._letter != before:
+            self._list_letters = self._list_letters or width / before
+            scaled = round(self._list_letters * self._letter)
+            self.split.setSizes([scaled, width + rest - scaled])
+
+    @Slot()
+    def _forget_list_letters(self) -> None:
+        self._list_letters = None
 
     @Slot()
     def _fold_list(self) -> None:

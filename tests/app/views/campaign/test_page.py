@@ -324,6 +324,19 @@ def test_everything_has_a_name_and_both_themes(
     checked(qtbot, page)
 
 
+def test_the_list_of_campaigns_grows_with_the_text(qtbot: QtBot, page: CampaignPage) -> None:
+    checked(qtbot, page)
+    page.run()
+    ended(qtbot, page)
+    page.context.theme.set_point_size(10)
+    width, scrolling = page.list.width(), page.list.table.horizontalScrollBar()
+    for points in (14, 20, 14):  # at 20 points there is not enough room
+        page.context.theme.set_point_size(points)
+        qtbot.waitUntil(lambda p=points: p == 20 or scrolling.maximum() == 0, timeout=PATIENCE)
+    page.context.theme.set_point_size(10)
+    assert page.list.width() == pytest.approx(width, abs=1)
+
+
 def test_the_list_of_campaigns_can_be_folded_away(page: CampaignPage, qtbot: QtBot) -> None:
     page.list.fold.setFocus()
     qtbot.keyClick(page.list.fold, Qt.Key.Key_Space)
