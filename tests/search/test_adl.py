@@ -15,6 +15,7 @@ from reference import fdr
 from reference.adl_tasks import adl_tasks, axiom_task, flipped
 from reference.amount import amount
 from reference.random_tasks import make_task
+from reference.relaxation import LMCUT_RULES
 
 from engine.errors import UsageError
 from engine.native.library import Outcome
@@ -23,7 +24,6 @@ from engine.search.exhaustive import hstar_all
 from engine.search.forward import search
 from engine.search.heuristics import (
     BUILT_FOR_STATE,
-    LMCUT_RULES,
     CartesianOptions,
     Evaluator,
     build_cartesian,
