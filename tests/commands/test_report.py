@@ -140,7 +140,7 @@ def test_a_page_that_leaves_something_out_says_how_to_get_it(
 def test_a_report_does_not_look_at_every_state_of_the_pool(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(WorkspaceReader, "tested_states")
+    monkeypatch.delattr(WorkspaceReader, "states_of_pool")
     for name in ("report.html", "report.json"):
         assert main(["report", str(workspace), "--out", str(tmp_path / name)]) == 0
 
