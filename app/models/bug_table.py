@@ -20,7 +20,8 @@ from engine.records.finding import BugKind, BugStatus
 from engine.report.bug_text import kind_text
 from engine.report.loss_text import row_loss_cell
 from engine.report.words import count_text
-from engine.workspace.bug_list import NO_BUGS, BugList, BugOverview, BugQuery, Groups, Numbers
+from engine.workspace.bug_columns import Numbers
+from engine.workspace.bug_list import NO_BUGS, BugList, BugOverview, BugQuery, Groups
 from engine.workspace.filter import Term
 from engine.workspace.rows import BugRow
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from engine.records.codec import check, unpack
 from engine.records.evidence import State
 from engine.records.finding import BugKind
 from engine.records.localization import Localization, RootCause
-from engine.workspace.conditions import LISTED, Conditions
 from engine.workspace.connection import Connection
 from engine.workspace.event_writer import read_localization
 from engine.workspace.filter import Term
@@ -33,6 +33,7 @@ from engine.workspace.rows import (
 )
 
 if TYPE_CHECKING:
+    from engine.workspace.bug_columns import BugColumns, Mask
     from engine.workspace.bug_list import BugList, BugOverview, BugQuery
 
 PORTION = 500
@@ -71,63 +72,58 @@ class BugReader:
     def __init__(self, path: Path, connection: Connection) -> None:
         self.path = path
         self._connection = connection
+        self._columns: BugColumns | None = None
+        self._columns_version: object = None
 
-    def bugs(
-        self,
-        campaign: int | None = None,
-        *,
-        terms: Sequence[Term] = (),
-        after: int = 0,
-        limit: int = -1,
-    ) -> list[BugRow]:
+    def bugs(self, campaign: int | None = None, *, terms: Sequence[Term] = ()) -> list[BugRow]:
         """Findings in the order in which they were found, without witnesses.
 
-        All of them or those that fit a filter; to read many bit by bit, at most `limit` that come
-        `after` a known one.
+        All of them or those that fit a filter.
         """
-        with self._connection.reading() as connection:
-            fits = Conditions(connection).all_of(terms)
-            return self._read(
-                BugRow,
-                f"{_BUGS} WHERE f.id > ? AND (? IS NULL OR u.campaign = ?) "
-                f"AND p.origin IS NULL AND {fits.sql} "
-                "ORDER BY f.id LIMIT ?",
-                *(after, campaign, campaign, *fits.parameters, limit),
-            )
-
-    def count_bugs(self, terms: Sequence[Term] = ()) -> int:
-        """How many bugs fit a filter."""
-        with self._connection.reading() as connection:
-            fits = Conditions(connection).all_of(terms)
-            (count,) = connection.execute(
-                "SELECT count(*) FROM findings f LEFT JOIN localizations l ON l.finding = f.id "
-                f"WHERE {LISTED} AND {fits.sql}",
-                fits.parameters,
-            ).fetchone()
-        return int(count)
+        return list(self.each_bug(campaign, terms=terms))
 
     def each_bug(
         self, campaign: int | None = None, *, terms: Sequence[Term] = ()
     ) -> Iterator[BugRow]:
         """The same one by one, in little memory however many there are."""
-        after, rows = 0, True
-        while rows:
-            portion = self.bugs(campaign, terms=terms, after=after, limit=PORTION)
-            yield from portion
-            rows, after = len(portion) == PORTION, portion[-1].id if portion else 0
+        with self._reading_columns() as columns:
+            numbers = columns.ids[_fitting(columns, campaign, terms)]
+        for first in range(0, len(numbers), PORTION):
+            yield from self.bug_rows(numbers[first : first + PORTION].tolist())
+
+    def count_bugs(self, terms: Sequence[Term] = ()) -> int:
+        """How many bugs fit a filter."""
+        with self._reading_columns() as columns:
+            return int(_fitting(columns, None, terms).sum())
 
     def bug_list(self, query: BugQuery) -> BugList:
         """Which bugs a table shows, in their order and groups, by their numbers alone."""
         from engine.workspace.bug_list import list_bugs  # numpy
 
-        with stored_records(self.path), self._connection.reading() as connection:
-            return list_bugs(connection, query)
+        with self._reading_columns() as columns:
+            return list_bugs(columns, query)
 
     def bug_overview(self) -> BugOverview:
         from engine.workspace.bug_list import overview
 
+        with self._reading_columns() as columns:
+            return overview(columns)
+
+    def read_ahead(self) -> bool:
+        """Read a part of what later lists of bugs need; whether there is more."""
+        with self._reading_columns() as columns:
+            return columns.read_ahead()
+
+    @contextmanager
+    def _reading_columns(self) -> Iterator[BugColumns]:
+        """Take a turn in which the columns of all bugs are those of the file as it is now."""
+        from engine.workspace.bug_columns import BugColumns  # numpy
+
         with stored_records(self.path), self._connection.reading() as connection:
-            return overview(connection)
+            version = self._connection.version()
+            if self._columns is None or self._columns_version != version:
+                self._columns, self._columns_version = BugColumns(connection), version
+            yield self._columns
 
     def bugs_of_unit(self, unit: int) -> list[BugRow]:
         return self._read(BugRow, f"{_BUGS} WHERE f.unit = ? ORDER BY f.id", unit)
@@ -209,16 +205,11 @@ class BugReader:
         largest_first: bool = False,
     ) -> list[int]:
         """Those that bugs have which fit a filter, in the order in which they were found."""
-        order = "count(*) DESC, l.root_cause" if largest_first else "l.root_cause"
-        with self._connection.reading() as connection:
-            fits = Conditions(connection).all_of(terms)
-            rows = connection.execute(
-                "SELECT l.root_cause FROM localizations l JOIN findings f ON f.id = l.finding "
-                f"JOIN units u ON u.id = f.unit WHERE l.root_cause IS NOT NULL AND {TESTED} "
-                f"AND (? IS NULL OR u.campaign = ?) AND {fits.sql} GROUP BY 1 ORDER BY {order}",
-                (campaign, campaign, *fits.parameters),
-            ).fetchall()
-        return [number for (number,) in rows]
+        from engine.workspace.bug_columns import UNKNOWN, counted
+
+        with self._reading_columns() as columns:
+            causes = columns.numbers("root")[_fitting(columns, campaign, terms)]
+            return counted(causes[causes != UNKNOWN], largest_first=largest_first)
 
     def each_root_cause(
         self, numbers: Sequence[int], campaign: int | None = None, *, terms: Sequence[Term] = ()
@@ -232,16 +223,15 @@ class BugReader:
     ) -> list[RootCause]:
         wanted = json.dumps(numbers)
         bugs: dict[int, list[int]] = {}
-        with stored_records(self.path), self._connection.reading() as connection:
-            fits = Conditions(connection).all_of(terms)
+        with self._reading_columns() as columns, self._connection.reading() as connection:
+            fits = _fitting(columns, campaign, terms)
             for cause, finding in connection.execute(
-                "SELECT l.root_cause, l.finding FROM localizations l JOIN findings f "
-                "ON f.id = l.finding JOIN units u ON u.id = f.unit WHERE l.root_cause IN "
-                f"(SELECT value FROM json_each(?)) AND {TESTED} AND (? IS NULL OR u.campaign = ?) "
-                f"AND {fits.sql} ORDER BY l.step, l.finding",
-                (wanted, campaign, campaign, *fits.parameters),
+                "SELECT root_cause, finding FROM localizations WHERE root_cause IN "
+                "(SELECT value FROM json_each(?)) ORDER BY step, finding",
+                (wanted,),
             ):
-                bugs.setdefault(cause, []).append(finding)
+                if fits[columns.ids.searchsorted(finding)]:
+                    bugs.setdefault(cause, []).append(finding)
             rows = by_name(
                 connection.execute(
                     "SELECT c.id, c.kind, p.name AS problem, y.name AS policy, s.packed AS state, "
@@ -284,6 +274,14 @@ class BugReader:
     def _read(self, kind: type[Row], query: str, *parameters: object) -> list[Row]:
         with stored_records(self.path), self._connection.reading() as connection:
             return rows_of(kind, connection.execute(query, parameters))
+
+
+def _fitting(columns: BugColumns, campaign: int | None, terms: Sequence[Term]) -> Mask:
+    """The bugs of one campaign, or of all, that fit a filter."""
+    from engine.workspace.conditions import Conditions  # numpy
+
+    fits = Conditions(columns).all_of(terms)
+    return fits if campaign is None else fits & columns.of_campaign(campaign)
 
 
 def readable(packed: bytes) -> State | None:

@@ -1,41 +1,30 @@
-"""What a filter asks, as a condition of SQL on `findings f LEFT JOIN localizations l`.
+"""What a filter asks of all bugs at once: whether each of them fits.
 
-Texts are compared in Python, which knows all alphabets, but each text once: a million bugs have few
-problems, oracles and actions. Numbers are compared by SQLite. No condition is ever NULL.
+A text is compared once, in Python, which knows all alphabets: a million bugs have few problems,
+oracles and actions. Numbers are compared by numpy.
 """
 
 from __future__ import annotations
 
-import json
 import operator
-import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from engine.records.finding import BugKind, BugStatus
+import numpy as np
+
+from engine.records.finding import BugKind
+from engine.workspace.bug_columns import INFINITE, UNKNOWN, BugColumns, Mask, Numbers
 from engine.workspace.filter import KIND_WORDS, NumberTest, Opposite, Term, Test, TextTest
 
-INFINITY = "9e999"
-WITNESSES = (
-    "SELECT id FROM findings WHERE unit IN (SELECT u.id FROM units u "
-    "JOIN problems p ON p.id = u.problem WHERE p.origin IS NOT NULL)"
-)
-"""Findings that belong to no list."""
-LISTED = f"f.id NOT IN ({WITNESSES})"
-NUMBERS = {
-    "id": "f.id",
-    "original": "(SELECT original FROM duplicates d WHERE d.finding = f.id)",
-    "cost": f"ifnull(f.policy_cost, {INFINITY})",
-    "bound": "f.bound",
-    "gap": f"ifnull(f.gap, {INFINITY})",
-    "region": "f.region",
-    "loss": f"CASE WHEN l.worst_step IS NULL THEN NULL ELSE ifnull(l.loss, {INFINITY}) END",
-    "root": "l.root_cause",
-    "time": "f.seconds",
+NEEDED = {
+    **{name: (name,) for name in ("status", "kind", "cost", "bound", "gap", "oracle", "evidence")},
+    **{name: (name,) for name in ("pool", "region", "worst", "loss", "root", "time")},
+    **dict.fromkeys(("problem", "policy", "seed", "campaign"), ("unit",)),
+    **dict.fromkeys(("action", "schema", "pattern", "family"), ("root",)),
+    "note": ("noted",),
 }
-UNIT_NUMBERS = {"seed": "u.seed", "campaign": "u.campaign"}
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
+"""The stored columns that follow from the name of a column, of filters as of tables."""
+_COMPARE: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -44,192 +33,116 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-class Condition(NamedTuple):
-    sql: str
-    parameters: tuple[object, ...] = ()
-
-
-ALWAYS, NEVER = Condition("1"), Condition("0")
-_LISTED_AS_ONE = 20
-"""More values are given to SQLite as a list of their own."""
-
-
 class Conditions:
-    """Makes conditions, in a turn to read the workspace."""
+    """Answers filters, in a turn to read the workspace."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, columns: BugColumns) -> None:
+        self._columns = columns
 
-    def all_of(self, terms: Iterable[Term]) -> Condition:
-        """Whether everything is true of a bug; that it belongs to lists is another question."""
-        return _joined(" AND ", ALWAYS, [self._of(term.test) for term in terms])
+    def all_of(self, terms: Iterable[Term]) -> Mask:
+        """The findings of which everything is true and that belong to lists."""
+        tests = [term.test for term in terms]
+        names = [name for test in tests for name in _columns_of(test)]
+        self._columns.need(part for name in names for part in NEEDED.get(name, ()))
+        fits = self._columns.listed.copy()
+        for test in tests:
+            fits &= self._of(test)
+        return fits
 
-    @cached_property
-    def pattern_of_cause(self) -> dict[int, int]:
-        """The patterns of root causes that were minimized."""
-        rows = self._connection.execute(
-            "SELECT root_cause, pattern FROM witnesses WHERE root_cause IS NOT NULL "
-            "AND step IS NULL AND pattern IS NOT NULL ORDER BY same DESC, id DESC"
-        )
-        return dict(rows.fetchall())
-
-    @cached_property
-    def families(self) -> dict[int, str]:
-        return dict(self._connection.execute("SELECT id, family FROM patterns").fetchall())
-
-    def texts(self, query: str) -> list[str]:
-        return [text for (text,) in self._connection.execute(query)]
-
-    @cached_property
-    def oracles(self) -> list[str]:
-        return sorted({oracle for oracle, _ in self._labels})
-
-    @cached_property
-    def worst_actions(self) -> list[str]:
-        return sorted(self.texts("SELECT DISTINCT worst_action FROM localizations"))
-
-    @cached_property
-    def _labels(self) -> list[tuple[str, str]]:
-        """Oracles and kinds of evidence, by one look at all bugs."""
-        rows = self._connection.execute("SELECT DISTINCT oracle, evidence_kind FROM findings")
-        return rows.fetchall()
-
-    def _of(self, test: Test) -> Condition:
+    def _of(self, test: Test) -> Mask:
         match test:
             case Opposite():
-                inner = self._of(test.test)
-                return Condition(f"NOT ({inner.sql})", inner.parameters)
+                return ~self._of(test.test)
             case NumberTest():
                 return self._number(test)
             case TextTest():
-                return _joined(" OR ", NEVER, [self._text(test, name) for name in test.columns])
+                fits = np.zeros(len(self._columns.ids), dtype=np.bool_)
+                for name in test.columns:
+                    fits |= self._text(test, name)
+                return fits
 
-    def _number(self, test: NumberTest) -> Condition:
+    def _number(self, test: NumberTest) -> Mask:
+        columns = self._columns
+        if test.column in ("seed", "campaign"):
+            units = columns.units(test.column)
+            return self._by_unit(unit for unit, number in units.items() if _within(test, number))
         if test.column == "pattern":
-            known = self.pattern_of_cause
-            causes = [cause for cause, pattern in known.items() if _within(test, pattern)]
-            others = known.keys() - set(causes)
-            return _by_cause(causes, others, _within(test, None))
-        if test.column in UNIT_NUMBERS:
-            inner = _compared(test, UNIT_NUMBERS[test.column])
-            return Condition(
-                f"f.unit IN (SELECT u.id FROM units u WHERE {inner.sql})", inner.parameters
-            )
-        return _compared(test, NUMBERS[test.column])
+            patterns = columns.pattern_of_cause
+            fits = {cause: _within(test, pattern) for cause, pattern in patterns.items()}
+            return self._by_cause(fits, _within(test, None))
+        if test.column == "id":
+            return _compared(test, columns.ids)
+        if test.column == "original":
+            return _compared(test, columns.originals)
+        return _compared(test, columns.numbers(test.column))
 
-    def _text(self, test: TextTest, name: str) -> Condition:
-        conditions: dict[str, Callable[[TextTest], Condition]] = {
-            "status": lambda test: _among("f.status", _fitting(test, BugStatus)),
-            "kind": _kind,
-            "oracle": lambda test: _among("f.oracle", _fitting(test, self.oracles)),
-            "evidence": self._evidence,
-            "pool": lambda test: Condition(
-                f"CASE WHEN f.pool_number IS NULL THEN {test.holds('no'):d} "
-                f"ELSE {test.holds('yes'):d} END"
-            ),
-            "problem": lambda test: self._unit(test, "problem", "problems"),
-            "policy": lambda test: self._unit(test, "policy", "policies"),
-            "worst": self._worst_action,
-            "action": self._bad_action,
-            "family": self._family,
-            "note": self._note,
-        }
-        return conditions[name](test)
+    def _text(self, test: TextTest, name: str) -> Mask:
+        columns = self._columns
+        match name:
+            case "problem" | "policy":
+                names = columns.names("problems" if name == "problem" else "policies")
+                units = columns.units(name)
+                fitting = {number for number, text in names.items() if test.holds(text)}
+                return self._by_unit(unit for unit, number in units.items() if number in fitting)
+            case "action" | "family":
+                texts = columns.bad_actions if name == "action" else columns.family_of_cause
+                fits = {cause: test.holds(text) for cause, text in texts.items()}
+                return self._by_cause(fits, test.holds(""))
+            case "pool":
+                return _mapped(map(test.holds, ("no", "yes")), columns.numbers("pool"))
+            case "note":
+                return self._note(test)
+        words = columns.words(name)
+        shown = map(_kind_words, words.texts) if name == "kind" else words.texts
+        return _mapped(map(test.holds, shown), words.codes)
 
-    def _evidence(self, test: TextTest) -> Condition:
-        return _among("f.evidence_kind", _fitting(test, {kind for _, kind in self._labels}))
+    def _note(self, test: TextTest) -> Mask:
+        columns = self._columns
+        found = [number for number, note in columns.notes.items() if test.holds(note)]
+        fits = np.isin(columns.ids, np.array(found, dtype=np.int64))
+        return fits | (columns.numbers("noted") == 0) if test.holds("") else fits
 
-    def _worst_action(self, test: TextTest) -> Condition:
-        found = _among("l.worst_action", _fitting(test, self.worst_actions))
-        return _or_absent(found, test.holds(""))
+    def _by_unit(self, units: Iterable[int]) -> Mask:
+        return np.isin(self._columns.numbers("unit"), np.fromiter(units, np.int64))
 
-    def _family(self, test: TextTest) -> Condition:
-        families = self.families
-        known = {cause: families.get(n, "") for cause, n in self.pattern_of_cause.items()}
-        causes = [cause for cause, family in known.items() if test.holds(family)]
-        return _by_cause(causes, known.keys() - set(causes), test.holds(""))
-
-    def _unit(self, test: TextTest, column: str, table: str) -> Condition:
-        rows = self._connection.execute(f"SELECT id, name FROM {table}").fetchall()
-        found = _among(column, (number for number, text in rows if test.holds(text)))
-        if found == NEVER:
-            return NEVER
-        return Condition(f"f.unit IN (SELECT id FROM units WHERE {found.sql})", found.parameters)
-
-    def _bad_action(self, test: TextTest) -> Condition:
-        actions = self.texts("SELECT DISTINCT action FROM root_causes")
-        found = _among("action", _fitting(test, actions))
-        if found != NEVER:
-            sql = f"l.root_cause IN (SELECT id FROM root_causes WHERE {found.sql})"
-            found = Condition(sql, found.parameters)
-        return _or_absent(found, test.holds(""))
-
-    def _note(self, test: TextTest) -> Condition:
-        rows = self._connection.execute("SELECT id, note FROM findings WHERE note <> ''")
-        found = _among("f.id", (number for number, note in rows if test.holds(note)))
-        if not test.holds(""):
-            return found
-        return Condition(f"f.note = '' OR {found.sql}", found.parameters)
+    def _by_cause(self, fits: Mapping[int, bool], without: bool) -> Mask:
+        """By root causes; `without` is the answer for bugs that have none of these."""
+        unusual = np.array([cause for cause, fit in fits.items() if fit != without], dtype=np.int64)
+        return np.isin(self._columns.numbers("root"), unusual, invert=without)
 
 
-def _fitting(test: TextTest, texts: Iterable[str]) -> list[str]:
-    return [text for text in texts if test.holds(text)]
+def _columns_of(test: Test) -> tuple[str, ...]:
+    match test:
+        case Opposite():
+            return _columns_of(test.test)
+        case NumberTest():
+            return (test.column,)
+        case TextTest():
+            return test.columns
 
 
-def _kind(test: TextTest) -> Condition:
-    words = {kind: f"{kind} {KIND_WORDS[kind]}" for kind in BugKind}
-    return _among("f.kind", (kind for kind, text in words.items() if test.holds(text)))
+def _kind_words(kind: str) -> str:
+    return f"{kind} {KIND_WORDS[BugKind(kind)]}"
 
 
-def _joined(word: str, idle: Condition, parts: Sequence[Condition]) -> Condition:
-    """Conditions together, without those that change nothing."""
-    telling = [part for part in parts if part != idle]
-    if not telling:
-        return idle
-    return Condition(
-        word.join(f"({part.sql})" for part in telling),
-        tuple(value for part in telling for value in part.parameters),
-    )
+def _mapped(answers: Iterable[bool], codes: Numbers) -> Mask:
+    """The answer for each bug, from the answers for each text."""
+    found: Mask = np.array(list(answers), dtype=np.bool_)[codes]
+    return found
 
 
-def _json(values: Iterable[object]) -> str:
-    return json.dumps(list(values))
-
-
-def _among(column: str, values: Iterable[object]) -> Condition:
-    wanted = tuple(values)
-    if not wanted:
-        return NEVER
-    if len(wanted) == 1:
-        return Condition(f"{column} = ?", wanted)
-    if len(wanted) <= _LISTED_AS_ONE:
-        return Condition(f"{column} IN ({', '.join('?' * len(wanted))})", wanted)
-    return Condition(f"{column} IN (SELECT value FROM json_each(?))", (_json(wanted),))
-
-
-def _or_absent(found: Condition, without: bool) -> Condition:
-    """Where a bug has nothing to be compared, it is the same for all."""
-    if found == NEVER and not without:
-        return NEVER
-    return Condition(f"ifnull({found.sql}, {without:d})", found.parameters)
-
-
-def _by_cause(causes: Iterable[int], others: Iterable[int], without: bool) -> Condition:
-    """For those that hold of some known root causes, not of others, and of all the rest or not."""
-    if not without:
-        return _or_absent(_among("l.root_cause", causes), without)
-    found = _among("l.root_cause", others)
-    return Condition(f"ifnull(NOT ({found.sql}), 1)", found.parameters)
-
-
-def _compared(test: NumberTest, expression: str) -> Condition:
+def _compared(test: NumberTest, numbers: Numbers) -> Mask:
+    known: Mask = numbers != UNKNOWN
     if test.ranges is None:
-        return Condition(f"{expression} IS {'NOT ' if test.is_there else ''}NULL")
-    parts, values = [], []
+        return known if test.is_there else ~known
+    values = np.where(numbers == INFINITE, np.inf, numbers)
+    fits = np.zeros(len(values), dtype=np.bool_)
     for limits in test.ranges:
-        parts.append(" AND ".join(f"({expression}) {sign} ?" for sign, _ in limits))
-        values += [value for _, value in limits]
-    return Condition(f"ifnull({' OR '.join(f'({part})' for part in parts)}, 0)", tuple(values))
+        within = known.copy()
+        for sign, value in limits:
+            within &= _COMPARE[sign](values, value)
+        fits |= within
+    return fits
 
 
 def _within(test: NumberTest, number: float | None) -> bool:

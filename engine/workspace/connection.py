@@ -75,6 +75,11 @@ class Connection:
         """How many rows this connection has changed."""
         return self._sqlite.total_changes
 
+    def version(self) -> tuple[int, ...]:
+        """Another one after every change of the file by anybody."""
+        ((others,),) = self.rows("PRAGMA data_version")
+        return others, self.change_count, *self._stamp()
+
     @property
     def size(self) -> int:
         return os.fstat(self._descriptor).st_size

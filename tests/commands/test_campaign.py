@@ -466,7 +466,7 @@ def wait_for_bugs(path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with suppress(WorkspaceError), Workspace.open(path) as store:  # it is being made
-            if store.bugs(limit=1):
+            if store.count_bugs():
                 return
         time.sleep(0.1)
     raise AssertionError("no bug was found")

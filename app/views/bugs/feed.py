@@ -2,7 +2,7 @@
 
 A short list is made as soon as the user asks for another filter, order or other groups. A long one
 takes up to half a second for a million bugs, so it is made beside the window, as everything is that
-others change.
+others change. What later lists need is read ahead when nothing has changed for a while.
 """
 
 from __future__ import annotations
@@ -176,3 +176,15 @@ class BugFeed(QObject):
     def _look_again(self) -> None:
         if self._again:
             self.refresh()
+        else:
+            self._read_ahead()
+
+    def _read_ahead(self) -> None:
+        """Bit by bit, so that questions of the user are answered in between."""
+        if self._table.total > AT_ONCE:
+            reader, ask = self._document.reader, WorkspaceReader.read_ahead
+            reader.ask(self, ask, self._on_read_ahead, lambda _: None)
+
+    def _on_read_ahead(self, is_more: bool) -> None:
+        if is_more and self._listening and not self._again:
+            self._read_ahead()

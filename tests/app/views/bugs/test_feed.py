@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from engine.workspace.rows import BugRow
+import pytest
+
+from engine.workspace import bug_reader
 from engine.workspace.workspace import Workspace
 
 
-def test_portions_make_the_whole(store: Workspace) -> None:
-    rows: list[BugRow] = []
-    while portion := store.bugs(after=rows[-1].id if rows else 0, limit=7):
-        assert len(portion) <= 7
-        rows += portion
-    assert rows == store.bugs()
+def test_portions_make_the_whole(store: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = store.bugs()
+    monkeypatch.setattr(bug_reader, "PORTION", 7)
+    assert len(rows) > 7
+    assert list(store.each_bug()) == rows
 
 
 def test_some_bugs_by_their_numbers(store: Workspace) -> None:
