@@ -30,7 +30,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 """Whether something is true of each bug."""
 UNKNOWN, INFINITE = -1, -2
 PORTION = 2**17
-"""Rows whose columns are read at once: to take a text apart holds Python's lock for milliseconds."""
+"""Rows whose columns are read at once: taking a text apart holds Python's lock."""
 _SAMPLES = 256
 """Rows that are looked at for the words of a column."""
 _SEPARATOR = "\x1f"
