@@ -9,7 +9,7 @@ See docs/theory/dominance.md, "Merged and atomic factors together".
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -112,7 +112,7 @@ class _Computation:
         if self.variant is Variant.B:
             closed = b_closure(system, base, self.look)
             return self._assembled(system, base, closed, complete=complete)
-        start = base if finer is None else _raised(system, compiled, base, finer)
+        start = base if finer is None else _raised(system, compiled, base, finer, self.look)
         share = scaled(self.limits, CLOSURE_SHARE)
         limits = replace(share, seconds=self.left.seconds)
         tables, finished = r_closure(compiled, start, limits, self.control)
@@ -158,6 +158,7 @@ def _raised(
     compiled: CompiledSystem,
     tables: Sequence[Int32Array],
     finer: DominanceFunction,
+    look: Callable[[], None],
 ) -> list[Int32Array]:
     """The maximum with the sum of the finer tables, which must not break (B)."""
     raised = []
@@ -172,6 +173,7 @@ def _raised(
         values = np.unravel_index(combinations, sizes)
         total = np.zeros(table.shape, np.int64)
         for variable, column in zip(factor.variables, values, strict=True):
+            look()
             states = parts[variable].lookup[column]
             entries = parts[variable].table[np.ix_(states, states)].astype(np.int64)
             unknown = (total == NO_SUM) | (entries == NO_VALUE)

@@ -1,14 +1,19 @@
 """Tables against the definition, and what is done with them."""
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
+from reference.clock import Clock
 from reference.dominance import Reference, find_proof_gap, random_task
+from reference.random_tasks import dials
 
+from engine.dominance import compute as compute_module
 from engine.dominance.checker import DominanceChecker
-from engine.dominance.compute import Variant, compute
+from engine.dominance.compute import DEFAULT_LIMITS, Variant, compute
 from engine.dominance.factors import atomic_system
 from engine.dominance.fix_point import initial_tables
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
@@ -17,7 +22,7 @@ from engine.errors import CancelledError, UnsupportedError, UsageError
 from engine.native.control import Control
 from engine.native.library import Outcome
 from engine.records.config import Factorization
-from engine.search.forward import NO_LIMITS
+from engine.search.forward import NO_LIMITS, SearchLimits
 from engine.task.task import Task
 
 Build = Callable[..., Task]
@@ -187,6 +192,41 @@ def test_cancelling(build: Build) -> None:
     task = build((3, 2), [({0: 0}, {0: 1}, 2)], (0, 0), {0: 1})
     with pytest.raises(CancelledError):
         compute(task, Factorization(), control=control)
+
+
+STAGES = ("merge", "compile_system", "fix_point", "_raised", "b_closure", "r_closure")
+
+
+@pytest.mark.parametrize("variant", [Variant.B, Variant.R])
+@pytest.mark.parametrize("in_time", range(1, 9))
+def test_what_begins_after_the_limit_takes_no_time(
+    monkeypatch: pytest.MonkeyPatch, variant: Variant, in_time: int
+) -> None:
+    """Each stage takes 100 seconds, and a few of them begin within the limit."""
+    clock, began = Clock(), list[tuple[str, bool]]()
+    clock.now = time.monotonic()
+    limits = replace(DEFAULT_LIMITS, seconds=100 * in_time - 50)
+    deadline = clock.now + limits.seconds
+
+    def slow(name: str, stage: Callable[..., object]) -> Callable[..., object]:
+        def run(*arguments: object) -> object:
+            is_late = clock.now > deadline
+            found = stage(*arguments)  # raises where the time is up
+            kernel = [one for one in arguments if isinstance(one, SearchLimits)]
+            began.append((name, is_late and not (kernel and kernel[0].seconds == 0.0)))
+            clock.now += 100
+            return found
+
+        return run
+
+    task = dials(2, 4)
+    monkeypatch.setattr(compute_module, "time", clock)
+    for name in STAGES:
+        monkeypatch.setattr(compute_module, name, slow(name, getattr(compute_module, name)))
+    found = compute(task, Factorization(60), variant, limits=limits)
+    assert [name for name, is_late in began if is_late] == []
+    assert found.complete == (in_time >= {Variant.B: 4, Variant.R: 8}[variant])
+    assert variant is Variant.B or find_proof_gap(found, task) is None
 
 
 def test_sums_with_an_unknown_part_are_unknown() -> None:
