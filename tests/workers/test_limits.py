@@ -266,20 +266,29 @@ def factory(task):
 """
 
 
-def test_a_plugin_leaves_no_process_behind(configure: Configure, tmp_path: Path) -> None:
-    (tmp_path / "escaping.py").write_text(ESCAPING_PLUGIN)
+@pytest.fixture(params=[True, False])
+def is_warm(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a warm process, which adopts what dead workers leave behind, and without one."""
+    if not request.param:
+        monkeypatch.setattr(WARMTH, "fork_worker", lambda *_: None)
+
+
+@pytest.mark.usefixtures("is_warm")
+@pytest.mark.parametrize("environment", ["os.environ", "{}"])
+def test_a_plugin_leaves_no_process_behind(
+    configure: Configure, tmp_path: Path, environment: str
+) -> None:
+    """Also if that has another environment, which otherwise tells where it came from."""
+    sleep = f'os.execve("/bin/sleep", ["sleep", "3600"], {environment})'
+    (tmp_path / "escaping.py").write_text(ESCAPING_PLUGIN.replace("time.sleep(3600)", sleep))
     config = configure(policies='"escaping.py:factory"', more="[fuzzing]\nsize = 3\n")
     assert only_unit(config, tmp_path / "w.plumb").status == "finished"
     assert is_gone(int((tmp_path / "escaped").read_text()))
 
 
-@pytest.mark.parametrize("is_warm", [True, False])
-def test_nor_when_the_process_that_asks_it_is_killed(
-    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_warm: bool
-) -> None:
+@pytest.mark.usefixtures("is_warm")
+def test_nor_when_the_process_that_asks_it_is_killed(configure: Configure, tmp_path: Path) -> None:
     """The warm process adopts it; without one, only what it inherited tells where it came from."""
-    if not is_warm:
-        monkeypatch.setattr(WARMTH, "fork_worker", lambda *_: None)
     killing = ESCAPING_PLUGIN.replace(
         "return [next(", "os.kill(os.getppid(), 9); time.sleep(3600); return [next("
     )
