@@ -154,6 +154,18 @@ def test_long_names_keep_their_ends(shelf: Shelf, view: BugTableView) -> None:
     assert pictures[0] != pictures[1]
 
 
+def test_cut_names_look_different(shelf: Shelf, view: BugTableView, table: BugTable) -> None:
+    names = [f"pack-of-problem-{number}-with-a-long-name" for number in (1, 2, 1)]
+    shelf.put(*(bug(4 + number, problem=name) for number, name in enumerate(names)))
+    place = column(table, "problem")
+    view.setColumnWidth(place, 90)
+    view.select_bug(12)
+    cells = [view.visualRect(table.index(row, place)) for row in table.places_of([4, 5, 6])]
+    first, other, again = (view.viewport().grab(cell).toImage() for cell in cells)
+    assert first != other
+    assert first == again
+
+
 def test_new_bugs_move_nothing(shelf: Shelf, view: BugTableView, table: BugTable) -> None:
     table.sort_by([(column(table, "gap"), DESCENDING)])
     view.select_bug(6)

@@ -184,6 +184,15 @@ def test_the_arrow_of_a_narrow_column_stays(qtbot: QtBot, theme: Theme) -> None:
     assert pictures[0] != pictures[1]
 
 
+def test_cut_rows_look_different(table: TableView, model: TableModel[Item]) -> None:
+    model.set_rows([Item(f"pack-of-problem-{n}-with-a-long-name", 1) for n in (1, 2, 1)])
+    table.setColumnWidth(0, 90)
+    cells = [table.visualRect(model.index(row, 0)) for row in range(3)]
+    first, other, again = (table.viewport().grab(cell).toImage() for cell in cells)
+    assert first != other
+    assert first == again
+
+
 def test_rows_are_copied_as_tsv_and_markdown(qtbot: QtBot, table: TableView) -> None:
     clipboard = QGuiApplication.clipboard()
     table.select_row(0)
