@@ -15,7 +15,7 @@ from engine.commands.console import Console
 from engine.commands.options import Options
 from engine.errors import CancelledError, ExitCode
 from engine.policies.consent import Consent
-from engine.records.pattern import SHOWN_KEY_LETTERS, Same
+from engine.records.pattern import LIMITS, SHOWN_KEY_LETTERS, Same
 from engine.report.pattern_text import STOPPED_TEXTS, outcome_text
 from engine.usecases.minimize import DEFAULT_OPTIONS, MinimizeOptions, WitnessResult, minimize
 from engine.workspace.workspace import Workspace
@@ -45,7 +45,10 @@ def configure(options: Options) -> None:
         "also run plug-ins that the workspace names; they run with your permissions",
     )
     options.limits("seconds for all root causes together", "megabytes of memory of one search")
-    options.epilog("Exit code 1: a root cause has no verified witness; the result says why.")
+    options.epilog(
+        "Exit code 1: a root cause has no witness, and the result says why; 3: a limit was reached "
+        "before a witness was found or verified."
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -78,7 +81,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.result(document, _text(found, patterns))
     if stopped:
         return ExitCode.INTERRUPTED
-    return ExitCode.DONE if all(item.verified for item in found) else ExitCode.ANSWER_IS_NO
+    return _exit_code(found)
+
+
+def _exit_code(found: Sequence[WitnessResult]) -> ExitCode:
+    if all(item.verified for item in found):
+        return ExitCode.DONE
+    missing = {item.attempt.stopped_by for item in found if item.witness is None}
+    return ExitCode.ANSWER_IS_NO if missing - LIMITS else ExitCode.LIMIT_REACHED
 
 
 def _document(item: WitnessResult) -> dict[str, Any]:

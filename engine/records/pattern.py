@@ -32,6 +32,10 @@ class StoppedBy(StrEnum):
     NO_PDDL = "no-pddl"
 
 
+LIMITS = frozenset({StoppedBy.SEARCH, StoppedBy.TRIES, StoppedBy.TIME})
+"""With more of what is limited there may be a witness."""
+
+
 class Sizes(Record):
     """`facts` of the initial state, static ones included; `run`: steps of the policy's run."""
 

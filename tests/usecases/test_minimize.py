@@ -500,7 +500,7 @@ def test_the_time_limit_counts_while_bugs_are_localized(
     with Workspace.open(path) as store:
         bug = store.bugs()[0].id
     words = ["minimize", str(path), "--bug", str(bug), "--time-limit", "0.000001", "--json"]
-    assert main(words) == ExitCode.ANSWER_IS_NO
+    assert main(words) == ExitCode.LIMIT_REACHED
     (short,) = json.loads(capsys.readouterr().out)["witnesses"]
     assert (short["id"], short["stopped_by"]) == (None, "time")
     with Workspace.open(path) as store:
