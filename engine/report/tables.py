@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from textwrap import indent
 from typing import Any
 from xml.etree import ElementTree
@@ -17,18 +17,17 @@ from engine.report.content import Content
 from engine.workspace.filter import KIND_WORDS
 from engine.workspace.rows import BugRow
 
-"""Messages of policies may hold anything."""
+_COLUMNS = [field.name for field in fields(BugRow)]
 
 
 def csv_report(content: Content) -> Iterator[str]:
     """One line per bug."""
     text = io.StringIO()
-    names = [field.name for field in fields(BugRow)]
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
     for bug in content.bugs:
-        row = ((name, getattr(bug, name)) for name in names)
-        writer.writerow({name: plain_cell(v) if isinstance(v, str) else v for name, v in row})
+        row = (getattr(bug, name) for name in _COLUMNS)
+        writer.writerow([plain_cell(v) if isinstance(v, str) else v for v in row])
         yield text.getvalue()
         text.seek(0)
         text.truncate()
@@ -61,7 +60,7 @@ def json_report(content: Content) -> Iterator[str]:
     yield "{\n"
     for name, value in head.items():
         yield f"{_member(name, value)},\n"
-    yield from _list("bugs", map(asdict, content.bugs))
+    yield from _list("bugs", map(_bug, content.bugs))
     yield ",\n"
     yield from _times(content.times)
     yield from _list("root_causes", map(to_json, content.causes))
@@ -70,16 +69,21 @@ def json_report(content: Content) -> Iterator[str]:
     yield "\n}\n"
 
 
+def _bug(row: BugRow) -> dict[str, object]:
+    return {name: getattr(row, name) for name in _COLUMNS}
+
+
 def _member(name: str, value: object) -> str:
     return indent(f"{json.dumps(name)}: {json.dumps(value, indent=2)}", "  ")
 
 
 def _list(name: str, items: Iterable[object], margin: str = "  ") -> Iterator[str]:
+    """Items have a line each: there may be a million."""
     yield f"{margin}{json.dumps(name)}: ["
     empty = True
     for item in items:
         yield "\n" if empty else ",\n"
-        yield indent(json.dumps(item, indent=2), f"{margin}  ")
+        yield f"{margin}  {json.dumps(item)}"
         empty = False
     yield "]" if empty else f"\n{margin}]"
 
