@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from reference.listed_bugs import store_bugs
 from reference.screens import PATIENCE, answered
 
 from app.models import bug_table
@@ -20,8 +22,11 @@ from app.views.bugs import feed
 from app.views.bugs.feed import BugFeed
 from app.views.bugs.page import BugsPage
 from engine.errors import WorkspaceError
-from engine.records.finding import BugStatus
+from engine.records.finding import BugKind, BugStatus
+from engine.workspace import bug_columns
 from engine.workspace.bug_list import NO_BUGS
+from engine.workspace.reader import WorkspaceReader
+from engine.workspace.rows import BugRow
 from engine.workspace.workspace import Workspace
 
 
@@ -199,3 +204,35 @@ def test_few_rows_are_kept_and_what_is_painted_is_read_beside_the_window(
     for row in range(last):
         assert page.table.line(row) == page.table.known(int(page.table.list.bugs[row]))
     assert len(page.table._kept) <= 100
+
+
+def test_what_later_lists_need_is_read_ahead_when_nothing_changes(
+    qtbot: QtBot,
+    make_context: Callable[..., Context],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(feed, "AT_ONCE", 0)
+    monkeypatch.setattr(feed, "PAUSE_MILLISECONDS", 1)
+    monkeypatch.setattr(bug_columns, "PORTION", 1)
+    path = tmp_path / "w.plumb"
+    bug = BugRow(
+        *(1, 1, 1, BugKind.TOO_EXPENSIVE, "p1", "policy", 0, 20, 10, 10, "bmo", "plan"),
+        *(1, None, BugStatus.NEW, "", 0.5, 0, False),
+    )
+    store_bugs(path, [bug, replace(bug, id=2), replace(bug, id=3)])
+    context = make_context(path)
+    table = BugTable(context.theme, context.document.store.bug_rows)
+    brings = BugFeed(context.document, table)
+    answers: list[bool] = []
+    read_ahead = WorkspaceReader.read_ahead
+
+    def watched(store: WorkspaceReader) -> bool:
+        answers.append(read_ahead(store))
+        return answers[-1]
+
+    monkeypatch.setattr(WorkspaceReader, "read_ahead", watched)
+    brings.refresh()
+    qtbot.waitUntil(lambda: False in answers, timeout=PATIENCE)
+    assert answers == [True, True, True, False]
+    brings.stop()
