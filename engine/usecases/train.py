@@ -10,10 +10,14 @@ from engine.records import events
 from engine.records.training import EpochRecord, TrainingConfig, TrainingPlan
 from engine.task.load import load_task
 from engine.task.translate import warm_translator
+from engine.workers.limits import require_address_space
 from engine.workers.link import Link
 
 if TYPE_CHECKING:
     from engine.records.events import TrainingEvent
+
+TORCH_MEGABYTES = 700
+"""The address space of torch and of what loads it; with less it may die without an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ def train(link: Link, plan: TrainingPlan, resume: bool) -> Trained:
 
     Stopped, it leaves the policy of the last whole epoch, and can be continued from there.
     """
+    require_address_space(TORCH_MEGABYTES)
     from engine.training import imitation  # torch is slow to import
 
     reason = ""

@@ -90,6 +90,15 @@ def address_space() -> int:
     return resource.getrlimit(resource.RLIMIT_AS)[0]
 
 
+def require_address_space(megabytes: int) -> None:
+    """Begin nothing that the shell leaves too little room for.
+
+    Large libraries that run out of it while they are loaded end the process without an error.
+    """
+    if 0 <= address_space() < megabytes * 2**20:
+        raise MemoryError
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether memory was refused; libraries report it in many ways."""
     return (

@@ -21,6 +21,8 @@ from engine.errors import ConfigurationError
 
 NOBODY = 65534
 MEGABYTES = (60, 100, 150, 200, 260, 320)
+POLICY = ("policy", FERRY / "policies" / "policy.pt")
+TRAIN = ("train", FERRY / "domain.pddl", FERRY / "problems" / "p01.pddl", "--out")
 
 
 @contextmanager
@@ -139,13 +141,20 @@ def test_every_folder_is_looked_into_once_per_part(tmp_path: Path) -> None:
         assert [Path(name).resolve() for name in found.problems] == [deep / "p.pddl"]
 
 
-@pytest.mark.parametrize("megabytes", MEGABYTES)
-def test_a_shell_with_little_memory(megabytes: int) -> None:
+@pytest.mark.parametrize(
+    ("command", "megabytes"),
+    [*((POLICY, megabytes) for megabytes in MEGABYTES), (TRAIN, 300), (TRAIN, 480)],
+)
+def test_a_shell_with_little_memory(
+    tmp_path: Path, command: tuple[str | Path, ...], megabytes: int
+) -> None:
     """Exit code 1 would be an answer: that something is false."""
-    policy = FERRY / "policies" / "policy.pt"
-    command = [sys.executable, "-P", "-m", "engine.cli", "policy", policy]
+    words = [*command, tmp_path / "out"] if command is TRAIN else command
     process = subprocess.run(
-        ["bash", "-c", f'ulimit -v {megabytes * 2**10}; exec "$@"', "bash", *command],
+        [
+            *("bash", "-c", f'ulimit -v {megabytes * 2**10}; exec "$@"', "bash"),
+            *(sys.executable, "-P", "-m", "engine.cli", *words),
+        ],
         capture_output=True,
         text=True,
         check=False,
