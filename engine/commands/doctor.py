@@ -19,9 +19,10 @@ from pathlib import Path
 from engine import __version__
 from engine.commands.console import Console
 from engine.commands.options import Options
-from engine.errors import ExitCode, PlumblineError
+from engine.errors import ExitCode, LimitReachedError, PlumblineError
 from engine.files import resource
 from engine.logs import log_path
+from engine.workers.limits import is_out_of_memory
 
 SETUP = "run 'make setup' in a checkout, or install the package again"
 
@@ -86,12 +87,16 @@ def _python() -> Check:
 
 
 def _attempt(name: str, probe: Callable[[], str], hint: str, required: bool = True) -> Check:
-    """Check a part; any failure of it becomes the answer."""
+    """Check a part; any failure of it becomes the answer, but for a lack of memory."""
     try:
         return Check(name, True, probe(), required=required)
+    except LimitReachedError:
+        raise
     except PlumblineError as error:
         return Check(name, False, error.message, error.hint or hint, required)
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         return Check(name, False, f"{type(error).__name__}: {error}", hint, required)
 
 

@@ -143,12 +143,15 @@ def test_every_folder_is_looked_into_once_per_part(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "megabytes"),
-    [*((POLICY, megabytes) for megabytes in MEGABYTES), (TRAIN, 300), (TRAIN, 480)],
+    [
+        *((POLICY, megabytes) for megabytes in MEGABYTES),
+        *((TRAIN, 300), (TRAIN, 480), (("doctor",), 300)),
+    ],
 )
 def test_a_shell_with_little_memory(
     tmp_path: Path, command: tuple[str | Path, ...], megabytes: int
 ) -> None:
-    """Exit code 1 would be an answer: that something is false."""
+    """Exit code 1 would be an answer: that something is false or missing."""
     words = [*command, tmp_path / "out"] if command is TRAIN else command
     process = subprocess.run(
         [
