@@ -15,22 +15,34 @@ from engine.errors import WorkspaceError
 from engine.workspace.workspace import Workspace
 
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+SECTOR, PAGE = 512, 4096
 
 
-def journal_naming(victim: Path, workspace: Path) -> bytes:
-    """A journal that restores nothing and names a journal of several databases."""
-    pages = workspace.stat().st_size // 4096
-    numbers = (0, 0, pages, 512, 4096)
-    start = JOURNAL_MAGIC + b"".join(number.to_bytes(4, "big") for number in numbers)
+def journal_naming(victim: Path, workspace: Path, *, fits: bool) -> bytes:
+    """A journal that changes nothing and names a journal of several databases.
+
+    If it `fits` it begins as that of a transaction in this workspace: with its first page.
+    """
+    content = workspace.read_bytes()
+    numbers = (int(fits), 0, len(content) // PAGE, SECTOR, PAGE)
+    start = JOURNAL_MAGIC + b"".join(map(_bytes, numbers))
+    page = content[:PAGE]
+    first = _bytes(1) + page + _bytes(sum(page[PAGE - 200 : 0 : -200]))
     name = os.fsencode(victim)
     checksum = sum(byte if byte < 128 else byte - 256 for byte in name) % 2**32
-    ends = (len(name).to_bytes(4, "big"), checksum.to_bytes(4, "big"), JOURNAL_MAGIC)
     return (
-        start.ljust(512, b"\0")
-        + (0x40000000 // 4096 + 1).to_bytes(4, "big")
+        start.ljust(SECTOR, b"\0")
+        + (first if fits else b"")
+        + _bytes(0x40000000 // PAGE + 1)
         + name
-        + b"".join(ends)
+        + _bytes(len(name))
+        + _bytes(checksum)
+        + JOURNAL_MAGIC
     )
+
+
+def _bytes(number: int) -> bytes:
+    return number.to_bytes(4, "big")
 
 
 @pytest.fixture
@@ -38,20 +50,24 @@ def workspace(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "w.plumb"))
 
 
-def test_sqlite_itself_deletes_what_such_a_journal_names(workspace: Path, victim: Path) -> None:
+@pytest.mark.parametrize("fits", [False, True])
+def test_sqlite_itself_deletes_what_such_a_journal_names(
+    workspace: Path, victim: Path, fits: bool
+) -> None:
     """Or else the next test would test nothing."""
-    Path(f"{workspace}-journal").write_bytes(journal_naming(victim, workspace))
+    Path(f"{workspace}-journal").write_bytes(journal_naming(victim, workspace, fits=fits))
     with closing(sqlite3.connect(workspace)) as connection:
         connection.execute("SELECT count(*) FROM findings").fetchone()
     assert not victim.exists()
 
 
+@pytest.mark.parametrize("fits", [False, True])
 @pytest.mark.parametrize("command", ["bugs", "verify", "report", "export", "localize"])
 def test_no_command_deletes_what_a_journal_names(
-    workspace: Path, victim: Path, tmp_path: Path, command: str
+    workspace: Path, victim: Path, tmp_path: Path, command: str, fits: bool
 ) -> None:
     journal = Path(f"{workspace}-journal")
-    journal.write_bytes(journal_naming(victim, workspace))
+    journal.write_bytes(journal_naming(victim, workspace, fits=fits))
     before = workspace.read_bytes(), journal.read_bytes()
     options = {"report": ["--out", str(tmp_path / "r.html")], "localize": ["--all"]}
     options["export"] = ["--bug", "1", "--out", str(tmp_path / "out")]
