@@ -182,6 +182,11 @@ def verdicts(comparison: Comparison) -> str:
     return ", ".join(f"{verdict} ({reading.lower()})" for reading, verdict in words.items())
 
 
+def with_folder(path: str) -> str:
+    """The name of a domain with its folder: the versions of one are often called the same."""
+    return str(Path(Path(path).parent.name) / Path(path).name)
+
+
 HISTORY_COLUMNS = (
     Column[ComparisonRow]("id", "No.", lambda row: row.id, numeric=True),
     Column[ComparisonRow](
@@ -191,10 +196,10 @@ HISTORY_COLUMNS = (
         text=lambda row: time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created)),
     ),
     Column[ComparisonRow](
-        "a", "A", lambda row: Path(row.name_a).name, row_tip=lambda row: row.name_a
+        "a", "A", lambda row: with_folder(row.name_a), row_tip=lambda row: row.name_a
     ),
     Column[ComparisonRow](
-        "b", "B", lambda row: Path(row.name_b).name, row_tip=lambda row: row.name_b
+        "b", "B", lambda row: with_folder(row.name_b), row_tip=lambda row: row.name_b
     ),
     Column[ComparisonRow]("verdict", "Verdict", lambda row: verdicts(row.comparison)),
     Column[ComparisonRow](

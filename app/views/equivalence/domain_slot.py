@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame
 
+from app.models.comparison_tables import with_folder
 from app.services.theme import Theme
 from app.widgets.builders import button, label
 from app.widgets.layouts import hbox, vbox
@@ -99,9 +100,7 @@ class DomainSlot(QFrame):
             self.load(Path(name))
 
     def _show(self, problem: str = "") -> None:
-        path = Path(self.file.path) if self.file else None
-        # With its folder: the versions of a domain are often called the same.
-        name = str(Path(path.parent.name) / path.name) if path else ""
+        name = with_folder(self.file.path) if self.file else ""
         self._name.setText(name or f"Drop domain {self._letter} here")
         self._name.setToolTip(self.file.path if self.file else "Drop a PDDL domain file")
         if problem:

@@ -150,6 +150,8 @@ def test_history_and_export(page: EquivalencePage, qtbot: QtBot, tmp_path: Path)
     compared(page, qtbot)
     answered(qtbot, page.context)
     assert [row.id for row in page.history.rows] == [2, 1]
+    named = [page.history.index(1, column).data() for column in (2, 3)]
+    assert named == ["ferry/domain.pddl", "versions/ferry-renamed.pddl"]
     page.tabs.setCurrentWidget(page.history_table)
     page.history_table.select_row(1)
     page.history_table.activated.emit(page.history_table.currentIndex())
