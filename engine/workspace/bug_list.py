@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.errors import DamagedRecordError
 from engine.records.finding import BugKind, BugStatus
 from engine.workspace.bug_columns import INFINITE, UNKNOWN, BugColumns, Ids, Numbers, Words
 from engine.workspace.conditions import NEEDED, Conditions
@@ -177,8 +178,10 @@ def _schema(columns: BugColumns) -> _Key:
 
 
 def _of_unit(columns: BugColumns, column: str, table: str) -> _Key:
-    names = columns.names(table)
-    units = {unit: names[number] for unit, number in columns.units(column).items()}
+    names, numbers = columns.names(table), columns.units(column)
+    if not names.keys() >= set(numbers.values()):
+        raise DamagedRecordError(f"a unit has no {column}")
+    units = {unit: names[number] for unit, number in numbers.items()}
     return _ranked(units, columns.of_unit)
 
 
