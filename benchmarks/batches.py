@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ import numpy as np
 from measurement import EXAMPLES, ROOT, MissingDataError, Row, Setting, mistakes
 from policies import suites
 
-from engine.fuzzing.fuzzer import BLOCK, Fuzzer, FuzzOptions
+from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions
 from engine.native import library as native
 from engine.policies.policy import Policy, Probabilistic, open_policy
 from engine.policies.runs import PolicyRuns
@@ -104,14 +105,14 @@ def of_kind(cases: list[Case], count: int) -> Iterator[Row]:
         flips, compared = flips + changed(bound, states), compared + len(states)
         table = StateTable(case.task)
         runs, ids = PolicyRuns(bound, table), table.add(states[:200])
-        for begin in range(0, len(ids), BLOCK):  # as a campaign does
-            runs.prepare(ids[begin : begin + BLOCK], RUN_STEPS)
-            for state in ids[begin : begin + BLOCK]:
-                runs.run([state], RUN_STEPS)
+        later = iter(table.values(ids).tolist())
+        for state in ids.tolist():  # as a campaign does
+            runs.ask_ahead(state, lambda most, later=later: list(islice(later, most)), RUN_STEPS)
+            runs.run([state], RUN_STEPS)
         calls, asked = calls + runs.statistics.calls, asked + runs.statistics.evaluated
     sizes = ", ".join(map(str, SIZES))
     yield mistakes(f"decisions of {kind} that depend on the block ({sizes})", flips, compared)
-    remark = "in the kernel, state by state" if hasattr(bound, "kernel") else "asked in blocks"
+    remark = "in the kernel, state by state" if hasattr(bound, "kernel") else "asked ahead"
     what = f"states per call of {kind}"
     yield Row(what, asked / calls, "states", instances=len(cases), remark=remark)
 

@@ -17,7 +17,7 @@ from engine.campaign.oracle_answers import OracleCounts, PoolState, Tested, answ
 from engine.dominance.checker import DominanceChecker
 from engine.errors import CancelledError, DiskError, PlumblineError, PolicyLostError
 from engine.fuzzing.biases import make_bias
-from engine.fuzzing.fuzzer import BLOCK, Fuzzer, FuzzOptions
+from engine.fuzzing.fuzzer import BLOCK, LARGE_BLOCK, Fuzzer, FuzzOptions
 from engine.fuzzing.imported_pool import ImportedPool, MadePool
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
@@ -50,6 +50,7 @@ from engine.records.events import (
     UnitStopped,
     Warned,
 )
+from engine.records.evidence import State
 from engine.records.finding import Finding, RunOutcome
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
@@ -186,7 +187,7 @@ class _Work:
         self.oracles = self._make_oracles()
         self.fuzzer = make_fuzzer(unit, self.runs, link.cancelled)
         self.pool: list[int] = []  # state ids by number
-        self.tested = self.solved = self.localized = self.prepared = 0
+        self.tested = self.solved = self.localized = self.foreseen = 0
         self.limit = ""  # the one that ended it early
         self.last_progress = 0.0
 
@@ -240,7 +241,6 @@ class _Work:
         try:
             for number in self.fuzzer.grow():
                 self._refuse_loss()
-                self._prepare(number)
                 self._take(number)
                 self._test(number)
                 self._report_progress()
@@ -266,16 +266,6 @@ class _Work:
         if left and self.unit.localization.enabled:
             self._warn(f"{self.limit} before {left} bugs were localized")
 
-    def _prepare(self, number: int) -> None:
-        """Ask the policy ahead about a block of the pool, if it is asked about many at once."""
-        if number < self.prepared:
-            return
-        block = self.fuzzer.entries[number : number + BLOCK]
-        self.prepared = number + len(block)
-        if len(block) > 1:
-            states = self.table.add([entry.state for entry in block])
-            self.runs.prepare(states, self.session.step_limit, self.link.cancelled)
-
     def _take(self, number: int) -> None:
         """Add a state to the pool and run the policy in it."""
         entry = self.fuzzer.entries[number]
@@ -295,6 +285,7 @@ class _Work:
                 self.link.seconds,
             )
         )
+        self.runs.ask_ahead(state, self._later_states, self.session.step_limit, self.link.cancelled)
         self.session.run_policy(state)
         self._refuse_loss()
         run = self.session.trace(state)
@@ -308,6 +299,13 @@ class _Work:
                 self.link.seconds,
             )
         )
+
+    def _later_states(self, most: int) -> list[State]:
+        """At most so many states of the pool that come later, each only once."""
+        first = max(self.foreseen, len(self.pool))
+        states = [entry.state for entry in self.fuzzer.entries[first : first + most]]
+        self.foreseen = first + len(states)
+        return states
 
     def _refuse_loss(self) -> None:
         """Raise if the policy is lost; the unit is run again when it is back."""
@@ -433,5 +431,6 @@ def make_fuzzer(
         unsolved=settings.unsolved,
         seconds=settings.seconds,
         walks=None if settings.seconds else _WALKS + _WALKS_PER_STATE * settings.size,
+        block=LARGE_BLOCK if runs.kernel is None else BLOCK,
     )
     return Fuzzer(runs.table, bias, options, cancelled)

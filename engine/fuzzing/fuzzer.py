@@ -32,7 +32,8 @@ FRUITLESS_WALKS = 100
 there are new states at all that a bias lets walks go to."""
 
 BLOCK = 64
-"""Entries that are made at once."""
+LARGE_BLOCK = 1024
+"""Entries that are made at once; the large one is for policies that are asked about what comes."""
 
 
 def possible_choices(weights: Sequence[float]) -> tuple[list[int], list[float] | None]:
@@ -64,6 +65,7 @@ class FuzzOptions:
     walks: int | None = None
     novelty: int = 0  # 0: no filter
     unsolved: Unsolved = Unsolved.INSERT_AND_AVOID
+    block: int = BLOCK
 
 
 @dataclass
@@ -143,7 +145,7 @@ class Fuzzer:
 
     def _even_walks(self) -> Iterator[int]:
         while self._goes_on():
-            wanted = min(len(self.entries) + BLOCK, self.options.size)
+            wanted = min(len(self.entries) + self.options.block, self.options.size)
             seconds = self._deadline - time.monotonic()
             is_done = self._walks.grow(wanted, self.options.walks, seconds)
             for number in self._new_entries():

@@ -290,7 +290,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
         *(OBJECT, OBJECT, INT64, INT32_OUT, INT64_IN, INT64_OUT, INT64_OUT, INT64_OUT, BOOL_OUT),
         *(INT64, INT64, INT64_IN, DOUBLE, INT64_OUT),
     ),
-    "runs_look_ahead": (*BATCH, INT32, INT64_OUT),
     "runs_missing": (OBJECT, INT32_OUT),
     "runs_tell": (*BATCH, INT32_IN),
     "runs_adopt": (OBJECT, OBJECT, INT32, INT64_OUT),

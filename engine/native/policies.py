@@ -162,12 +162,6 @@ class NativeRuns:
                 raise CancelledError
         return self._missing()
 
-    def look_ahead(self, states: Int32Array, *, again: bool) -> Int32Array:
-        """Where runs from these states will need an answer next; `again`: after these got one."""
-        states = as_array(states, np.int32)
-        self._is_done("runs_look_ahead", len(states), states, int(again))
-        return self._missing()
-
     def decide(self, states: Int32Array) -> tuple[Int32Array, Int32Array]:
         """The decisions in these states, and where answers are missing."""
         states = as_array(states, np.int32)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from engine.errors import CancelledError, PolicyError, PolicyLostError
 from engine.native.library import BoolArray, Int32Array, Int64Array
 from engine.native.policies import BoundedRuns, NativePolicy, NativeRuns
+from engine.policies.ahead import Ahead, MoreStarts
 from engine.policies.policy import BoundPolicy
 from engine.records.finding import INFINITY, NO_DECISION, EndReason, Run, RunOutcome
 from engine.task.states import StateTable
@@ -94,6 +95,7 @@ class PolicyRuns:
         self.lost: PolicyLostError | None = None  # why the policy can no longer decide
         self.kernel: NativePolicy | None = getattr(policy, "kernel", None)
         self.native = NativeRuns(table.native, self.kernel)
+        self._ahead: Ahead | None = None
         self._gave_up = False
         self._wrong = 0  # answers that were counted as inapplicable
 
@@ -125,30 +127,34 @@ class PolicyRuns:
             again = True
         return self._results(starts)
 
-    def prepare(
+    def ask_ahead(
         self,
-        starts: npt.ArrayLike,
+        start: int,
+        more: MoreStarts,
         step_limit: int | None = None,
         cancelled: Callable[[], bool] = NULL_LINK.cancelled,
     ) -> None:
-        """Ask now what runs from these states will ask, about many states at once.
+        """Ask now what the run from a state will ask, together with what later runs will.
 
         This changes no result: an answer counts when a run needs it. A policy of the kernels
         needs no questions, and one that raises an error is left to the runs.
         """
         if self.kernel is not None or self.lost is not None:
             return
-        states, steps = self.native.look_ahead(_ids(starts), again=False), 0
-        while len(states) and steps != step_limit:
+        run = self.trace(start)
+        if run.outcome is not RunOutcome.ABORTED:
+            return
+        ahead = self._ahead = self._ahead or Ahead(self.table.task)
+        for states in ahead.questions(self.table.values(run.states[-1]), step_limit, more):
             if cancelled():
                 raise CancelledError
             try:
-                self.native.tell(states, self._question(states))
+                ahead.note(states, self._question(states))
             except CancelledError:
                 raise
             except Exception:
+                ahead.leave_out()
                 return
-            states, steps = self.native.look_ahead(states, again=True), steps + 1
 
     def run_bounded(
         self,
@@ -300,7 +306,7 @@ class PolicyRuns:
         if cancelled():
             raise CancelledError
         try:
-            self.native.tell(states, self._question(states))
+            self.native.tell(states, self._answers(self.table.values(states)))
         except CancelledError:
             raise
         except PolicyLostError as error:
@@ -324,11 +330,19 @@ class PolicyRuns:
             if self._gave_up:
                 return
 
+    def _answers(self, states: Int32Array) -> Int32Array:
+        """What the policy says in states, given by their values, or has said when asked ahead."""
+        if self._ahead is None:
+            return self._question(states)
+        new = states[~self._ahead.is_known(states)]
+        if len(new):
+            self._ahead.note(new, self._question(new))
+        return self._ahead.take(states)
+
     def _question(self, states: Int32Array) -> Int32Array:
-        values = self.table.values(states)
         started = time.perf_counter()
         try:
-            answers = np.asarray(self.policy.decide(values))
+            answers = np.asarray(self.policy.decide(states))
         finally:
             self.statistics.seconds += time.perf_counter() - started
             self.statistics.calls += 1

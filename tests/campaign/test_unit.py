@@ -14,6 +14,7 @@ from reference.recording_link import RecordingLink
 
 from engine.campaign import unit as unit_module
 from engine.campaign.unit import run_unit
+from engine.policies import ahead
 from engine.records.codec import decode, encode
 from engine.records.config import MadeState, Unit
 from engine.records.events import (
@@ -75,6 +76,45 @@ def test_same_seed_same_events_other_seed_other_states(make_unit: MakeUnit) -> N
     states = [event.state for event in first if isinstance(event, StateAdded)]
     others = [e.state for e in events_of(make_unit(seed=4)) if isinstance(e, StateAdded)]
     assert states != others
+
+
+def test_what_is_asked_together_changes_no_event(
+    make_unit: MakeUnit, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "climber.py").write_text(CLIMBER)
+    testing = '[testing]\noracles = ["lookahead:depth=2", "aras", "undo"]\n'
+    unit = make_unit(
+        problems='"p3.pddl"',
+        policies='"climber.py:factory"',
+        more=f"fuzzing.size = 150\n{testing}",
+    )
+    seen, calls = [], []
+    for width in (1, 7, 64):
+        monkeypatch.setattr(ahead, "WIDTH", width)
+        events = events_of(unit)
+        seen.append(timeless(events))
+        calls.append(events[-1].statistics.policy_calls)
+    assert findings_of(seen[0])
+    assert seen[0] == seen[1] == seen[2]
+    assert calls[0] > calls[1] > calls[2]
+
+
+CLIMBER = """
+class Climber:
+    def __init__(self, task):
+        self.task = task
+
+    def decide(self, states):
+        return [max(self.task.applicable(s), key=lambda o: self.score(s, o)) for s in states]
+
+    def score(self, state, operator):
+        successor = self.task.successor(state, operator)
+        return sum(successor[variable] == value for variable, value in self.task.goal)
+
+
+def factory(task):
+    return Climber(task)
+"""
 
 
 def test_the_oracles_do_not_change_the_pool(make_unit: MakeUnit) -> None:

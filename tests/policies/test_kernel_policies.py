@@ -52,7 +52,6 @@ def test_runs_in_the_kernel_are_those_in_lock_step(
             answers = [runs.run_bounded(starts, cutoff, limit) for runs in (inside, outside)]
             assert answers[0].tolist() == answers[1].tolist()
         else:
-            outside.prepare(starts, limit)
             here, there = (runs.run(starts, limit) for runs in (inside, outside))
             assert here.outcome.tolist() == there.outcome.tolist()
             assert here.reason.tolist() == there.reason.tolist()

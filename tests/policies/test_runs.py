@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -98,7 +99,10 @@ def test_any_mixture_of_runs_gives_the_results_of_single_runs(case, data: st.Dat
         starts = table.add(data.draw(some))
         kind = data.draw(st.sampled_from(["ahead", "limited", "bounded", "decisions", "full"]))
         if kind == "ahead":
-            runs.prepare(starts, step_limit=data.draw(st.integers(0, 4)))
+            later = iter(data.draw(some))
+            for start in starts.tolist():
+                limit = data.draw(st.integers(0, 4))
+                runs.ask_ahead(start, lambda most, later=later: [*islice(later, most)], limit)
         elif kind == "limited":
             runs.run(starts, step_limit=data.draw(st.integers(0, 4)))
         elif kind == "bounded":
@@ -192,35 +196,6 @@ def test_one_question_per_step_for_all_runs_together() -> None:
     assert (runs.statistics.calls, runs.statistics.evaluated) == (4, 11)
     assert runs.run(cells).cost.tolist() == [sum(j % 3 for j in range(i, 11)) for i in range(12)]
     assert runs.statistics.evaluated == 11
-
-
-def test_questions_that_are_asked_ahead_change_no_result() -> None:
-    task = corridor()
-    runs, cells = runs_of(task, walking_right(task))
-    alone, _ = runs_of(task, walking_right(task))
-    runs.prepare(cells[[0, 4, 4, 8]], step_limit=6)
-    assert runs.policy.batches == [3, 3, 3, 2]
-    assert runs.known(cells[:11]).outcome.tolist() == [RunOutcome.UNKNOWN] * 11
-    for start, limit in ((4, 2), (0, 3), (8, 1), (8, None), (0, 2)):
-        ahead, single = (each.run(cells[[start]], limit) for each in (runs, alone))
-        assert (ahead.outcome, ahead.reason, ahead.cost) == (
-            single.outcome, single.reason, single.cost
-        )  # fmt: skip
-        assert runs.trace(int(cells[start])) == alone.trace(int(cells[start]))
-    assert runs.statistics.evaluated == 11
-    assert runs.statistics.calls == 4
-    assert alone.statistics.calls == 10  # one state was beyond the limits
-
-
-def test_a_policy_that_fails_is_asked_one_by_one_after_all() -> None:
-    task = corridor()
-    runs, cells = runs_of(task, walking_right(task) | {(6,): RAISES})
-    runs.prepare(cells[[2, 5, 8]])
-    results = [runs.run([cell]) for cell in cells[[2, 5, 8]]]
-    assert [result.reason[0] for result in results] == [
-        *[EndReason.POLICY_ERROR] * 2, EndReason.GOAL
-    ]  # fmt: skip
-    assert runs.statistics.faults == {EndReason.POLICY_ERROR: 1}
 
 
 def test_cost_is_not_the_number_of_steps() -> None:

@@ -129,17 +129,6 @@ PLUMBLINE_API Status plumbline_runs_bounded(Runs* runs, KernelPolicy* policy, st
   });
 }
 
-// The states whose answers runs from these states will need next; fetched by `runs_missing`.
-PLUMBLINE_API Status plumbline_runs_look_ahead(Runs* runs, std::int64_t n, const std::int32_t* states,
-                                               std::int32_t continues, std::int64_t* counts) {
-  return guarded([&] {
-    if (!runs->has(n, states)) return false;
-    runs->graph.look_ahead({states, static_cast<std::size_t>(n)}, continues != 0, runs->missing);
-    runs->count(runs->missing.empty(), counts);
-    return true;
-  });
-}
-
 PLUMBLINE_API Status plumbline_runs_missing(const Runs* runs, std::int32_t* states) {
   return guarded([&] {
     std::ranges::copy(runs->missing, states);

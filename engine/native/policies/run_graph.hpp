@@ -201,25 +201,6 @@ class RunGraph {
     }
   }
 
-  // The states about which runs from these will ask the policy, as far as this is known without asking.
-  // Provided answers are followed but not entered. Continues from states that were missing if it `continues`.
-  void look_ahead(std::span<const std::int32_t> states, bool continues, std::vector<std::int32_t>& missing) {
-    if (!continues) ++round_;
-    missing.clear();
-    for (std::int32_t state : states) {
-      for (bool is_first = continues;; is_first = false) {
-        if ((*this)[state].outcome != RunOutcome::kUnknown) break;
-        state = open_end(state);
-        if ((!mark(state) && !is_first) || !is_open(state)) break;
-        const std::int32_t told = node(state).told;
-        if (told == kUntold) missing.push_back(state);
-        std::int32_t child = kNone;
-        if (!is_operator(told) || !store_.apply(1, &state, &told, &child) || child == kNone) break;
-        state = child;
-      }
-    }
-  }
-
   struct Result {
     RunOutcome outcome;
     EndReason reason;

@@ -489,7 +489,6 @@ void use_runs(Bytes& bytes, const CompiledTask& task, StateStore* states, const 
       CHECK(plumbline_runs_tell(runs, 1, &state, &answer) == Status::kDone);
     }
   }
-  plumbline_runs_look_ahead(runs, 2, starts.data(), bytes.below(2), counts);
   std::int32_t outcomes[2], reasons[2], decisions[2], now[] = {id, starts[1]};
   std::int64_t costs[2], spent[2] = {}, steps[2] = {}, answers[2] = {};
   const std::int64_t bounds[2] = {bytes.byte(), kInfinity};

@@ -91,17 +91,16 @@ inline void check_runs(Random& random, const CompiledTask& compiled) {
     }
   }
   // Without a policy, what was told is followed, and what is missing is named.
-  std::vector<std::int32_t> ahead = ids;
   State values(starts[0].size());
-  for (bool continues = false; !ahead.empty(); continues = true) {
-    graph.look_ahead(std::vector<std::int32_t>(ahead), continues, ahead);
-    for (const std::int32_t state : ahead) {
+  RunGraph::LockStep together{.active = ids, .frontier = {}};
+  while (!graph.run(together, -1, nullptr, slice, missing)) {
+    CHECK(!missing.empty());
+    for (const std::int32_t state : missing) {
       CHECK(graph.is_open(state) && store.values(1, &state, values.data()));
       graph.tell(state, script.answer(values));
     }
   }
-  RunGraph::LockStep together{.active = ids, .frontier = {}};
-  CHECK(graph.run(together, -1, nullptr, slice, missing) && missing.empty());
+  CHECK(missing.empty());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const Cost truth = script.cost(starts[i]);
     const RunGraph::Result result = graph.result(ids[i]);
