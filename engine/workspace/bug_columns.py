@@ -130,6 +130,11 @@ class BugColumns:
         self.need([name])
         return self._words[name]
 
+    def true_of(self, bugs: Sequence[int], mask: Mask) -> list[bool]:
+        """Whether something is true of some bugs; nothing is of those that do not exist."""
+        found = _spread(mask, self.ids, np.array(bugs, dtype=np.int64), False)
+        return [bool(is_true) for is_true in found]
+
     def is_any_localization(self, condition: str) -> bool:
         """Whether there is one of this kind, of a bug that belongs to lists."""
         query = f"SELECT 1 FROM localizations WHERE {condition} AND finding NOT IN ({WITNESSES})"
@@ -222,7 +227,7 @@ class BugColumns:
         if not count:
             return np.empty(0, np.int64)
         if last - first + 1 == count:
-            return np.arange(first, last + 1)
+            return np.arange(count) + first
         query = f"SELECT group_concat({key}) FROM {table} NOT INDEXED"
         keys = _parsed(self._connection.execute(query).fetchone()[0], np.int64)
         if len(keys) != count or np.any(np.diff(keys) <= 0):

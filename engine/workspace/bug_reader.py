@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -225,13 +226,14 @@ class BugReader:
         bugs: dict[int, list[int]] = {}
         with self._reading_columns() as columns, self._connection.reading() as connection:
             fits = _fitting(columns, campaign, terms)
-            for cause, finding in connection.execute(
+            pairs = connection.execute(
                 "SELECT root_cause, finding FROM localizations WHERE root_cause IN "
                 "(SELECT value FROM json_each(?)) ORDER BY step, finding",
                 (wanted,),
-            ):
-                if fits[columns.ids.searchsorted(finding)]:
-                    bugs.setdefault(cause, []).append(finding)
+            ).fetchall()
+            fitting = columns.true_of([finding for _, finding in pairs], fits)
+            for cause, finding in compress(pairs, fitting):
+                bugs.setdefault(cause, []).append(finding)
             rows = by_name(
                 connection.execute(
                     "SELECT c.id, c.kind, p.name AS problem, y.name AS policy, s.packed AS state, "
@@ -241,7 +243,9 @@ class BugReader:
                     (wanted,),
                 )
             )
-            found = {row["id"]: root_cause_of(row, bugs[row["id"]]) for row in rows}
+            found = {
+                row["id"]: root_cause_of(row, bugs[row["id"]]) for row in rows if row["id"] in bugs
+            }
         return [found[number] for number in numbers if number in found]
 
     def history(self, finding: int) -> list[tuple[int, int | None, float]]:

@@ -51,6 +51,34 @@ def test_any_value_in_any_column(
     assert taken(reading["workspace"], content) in (READ, REFUSED)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE findings SET unit = 99 WHERE id = 1",
+        "UPDATE units SET problem = 99 WHERE id = 1",
+        "UPDATE units SET policy = 99 WHERE id = 1",
+        "UPDATE localizations SET finding = 99",
+        "UPDATE localizations SET finding = 9223372036854775807",
+        "UPDATE localizations SET root_cause = 99",
+        "UPDATE localizations SET root_cause = -1",
+        "UPDATE patterns SET id = 99",
+        "DELETE FROM problems",
+        "DELETE FROM root_causes",
+        "UPDATE findings SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM findings)",
+        "UPDATE findings SET id = -id",
+        "UPDATE findings SET gap = -9223372036854775808, region = 9223372036854775807",
+        "DELETE FROM findings",
+    ],
+)
+def test_numbers_that_refer_to_nothing(changed: Change, statement: str) -> None:
+    path = changed(f"PRAGMA foreign_keys = OFF; {statement}")
+    assert taken(lambda _: read_workspace(path), b"") in (READ, REFUSED)
+    with Workspace.open(path) as store:
+        causes = store.root_cause_numbers()
+        bugs = {row["id"] for row in store.dump()["findings"]}
+        assert all(set(cause.bugs) <= bugs for cause in store.each_root_cause([*causes, 1, 99]))
+
+
 @pytest.mark.parametrize("statements", STRANGE_SCHEMAS)
 def test_any_schema(changed: Change, statements: str) -> None:
     path = changed(statements)

@@ -40,7 +40,7 @@ from engine.task.sas import parse_sas, write_sas
 from engine.task.task import Task
 from engine.verify.claims import require_fit
 from engine.workspace.bug_list import GROUPS, BugQuery
-from engine.workspace.filter import parse_terms
+from engine.workspace.filter import COLUMNS, parse_terms
 from engine.workspace.workspace import Workspace
 from reference.drawn_tasks import walk
 
@@ -196,6 +196,11 @@ def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
     for group in GROUPS:
         query = BugQuery(parse_terms(FILTER), (("gap", True), ("worst", False)), group)
         yield lambda query=query: store.bug_list(query)
+    for name in COLUMNS:
+        terms = parse_terms(f"-{name}:none")
+        order = ((name, True),) if name != "original" else ()  # no column of the table
+        yield lambda terms=terms: store.root_cause_numbers(terms=terms)
+        yield lambda query=BugQuery((), order): store.bug_list(query)
 
 
 def _reports(store: Workspace, campaign: int) -> None:
