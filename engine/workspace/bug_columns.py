@@ -1,9 +1,9 @@
 """The columns of all bugs as arrays of numbers, for filters, orders and groups.
 
 numpy compares a million numbers in milliseconds, but to read them from SQLite takes longer. So a
-column is read when it is first needed and kept until the file changes (`BugReader`). SQLite writes
-the numbers of a column as one text: this takes a tenth of a second for a million and releases
-Python's lock; a million rows would take several seconds.
+column is read when it is first needed and kept until the file changes (`BugReader`); decisions of
+the user change few of them. SQLite writes the numbers of a column as one text: this takes a tenth
+of a second for a million and releases Python's lock; a million rows would take several seconds.
 
 Costs, gaps, losses and numbers of rows are never negative; UNKNOWN and INFINITE stand for others.
 """
@@ -86,6 +86,8 @@ _LOCALIZATIONS = {
     "worst": _Source("worst_action", is_text=True),
 }
 _TABLES = (("findings", "id", _FINDINGS), ("localizations", "finding", _LOCALIZATIONS))
+_DECIDED = ("status", "noted", "notes", "originals")
+"""What `triage.py` changes."""
 
 
 class BugColumns:
@@ -121,6 +123,13 @@ class BugColumns:
         if self._ahead is None:
             self._ahead = self._reading({*_FINDINGS, *_LOCALIZATIONS})
         return next(self._ahead, self) is None
+
+    def forget_decisions(self) -> None:
+        """Read again what the user has decided; all else is as it was."""
+        for name in _DECIDED:
+            for known in (self._numbers, self._words, self.__dict__):
+                known.pop(name, None)
+        self._ahead = None  # some of it is from before
 
     def numbers(self, name: str) -> Numbers:
         self.need([name])
@@ -226,8 +235,10 @@ class BugColumns:
         ).fetchone()
         if not count:
             return np.empty(0, np.int64)
+        keys: Ids
         if last - first + 1 == count:
-            return np.arange(count) + first
+            keys = np.arange(count) + first
+            return keys
         query = f"SELECT group_concat({key}) FROM {table} NOT INDEXED"
         keys = _parsed(self._connection.execute(query).fetchone()[0], np.int64)
         if len(keys) != count or np.any(np.diff(keys) <= 0):

@@ -17,7 +17,7 @@ from engine.records.codec import check, unpack
 from engine.records.evidence import State
 from engine.records.finding import BugKind
 from engine.records.localization import Localization, RootCause
-from engine.workspace.connection import Connection
+from engine.workspace.connection import Connection, Version
 from engine.workspace.event_writer import read_localization
 from engine.workspace.filter import Term
 from engine.workspace.guard import damaged, stored_records
@@ -32,6 +32,7 @@ from engine.workspace.rows import (
     root_cause_of,
     rows_of,
 )
+from engine.workspace.triage import Decisions
 
 if TYPE_CHECKING:
     from engine.workspace.bug_columns import BugColumns, Mask
@@ -70,11 +71,14 @@ _WHOLE_BUGS = f"""
 class BugReader:
     """The questions about bugs; `WorkspaceReader` has the others."""
 
-    def __init__(self, path: Path, connection: Connection) -> None:
+    def __init__(
+        self, path: Path, connection: Connection, decisions: Decisions | None = None
+    ) -> None:
         self.path = path
         self._connection = connection
+        self._decisions = decisions or Decisions()
         self._columns: BugColumns | None = None
-        self._columns_version: object = None
+        self._columns_version: Version | None = None
 
     def bugs(self, campaign: int | None = None, *, terms: Sequence[Term] = ()) -> list[BugRow]:
         """Findings in the order in which they were found, without witnesses.
@@ -121,9 +125,13 @@ class BugReader:
         from engine.workspace.bug_columns import BugColumns  # numpy
 
         with stored_records(self.path), self._connection.reading() as connection:
-            version = self._connection.version()
-            if self._columns is None or self._columns_version != version:
-                self._columns, self._columns_version = BugColumns(connection), version
+            assert not connection.in_transaction, "columns of what is not there yet"
+            before, now = self._columns_version, self._connection.version()
+            if self._columns is None or before is None or not self._decisions.lead(before, now):
+                self._columns = BugColumns(connection)
+            elif before != now:
+                self._columns.forget_decisions()
+            self._columns_version = now
             yield self._columns
 
     def bugs_of_unit(self, unit: int) -> list[BugRow]:

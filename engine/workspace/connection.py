@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from engine.errors import Location, WorkspaceError
@@ -22,6 +22,20 @@ from engine.workspace import companions, seal
 from engine.workspace.companions import HEADER_BYTES, Header
 from engine.workspace.lock import PATIENCE_SECONDS, FileLock
 from engine.workspace.schema import mark_first_page
+
+
+class Version(NamedTuple):
+    """What tells the contents of a file from those before and after a change."""
+
+    header: Header | None
+    file: int
+    changed: int
+    size: int
+
+    def follows(self, before: Version) -> bool:
+        """Whether a single transaction has led from there to here."""
+        then, now = before.header, self.header
+        return then is not None and now is not None and now.counter == then.counter + 1
 
 
 class Connection:
@@ -41,6 +55,7 @@ class Connection:
         self._seen = (0, 0)  # the file as our last transaction left it
         self.is_sound = False  # it was checked and has not been changed by others since
         self.awaits_check = False  # until then it is only read
+        self.last_change: tuple[Version, Version]  # of our last transaction that was committed
         self.before_change: Callable[[], None] | None = None  # called before every transaction
         try:
             self._sqlite = sqlite3.connect(
@@ -75,10 +90,10 @@ class Connection:
         """How many rows this connection has changed."""
         return self._sqlite.total_changes
 
-    def version(self) -> tuple[int, ...]:
-        """Another one after every change of the file by anybody."""
-        ((others,),) = self.rows("PRAGMA data_version")
-        return others, self.change_count, *self._stamp()
+    def version(self) -> Version:
+        """Another one after every change of the file by anybody; the same for all connections."""
+        status = os.fstat(self._descriptor)
+        return Version(self.header(), status.st_ino, status.st_mtime_ns, status.st_size)
 
     @property
     def size(self) -> int:
@@ -117,6 +132,7 @@ class Connection:
             self.refuse_loss()
             self._sqlite.execute("BEGIN IMMEDIATE")
             try:
+                before = self.version()
                 mark_first_page(self._sqlite)
                 yield self._sqlite
                 self._sqlite.execute("COMMIT")
@@ -124,6 +140,7 @@ class Connection:
                 if self._sqlite.in_transaction:  # a full disk has undone it already
                     self._sqlite.execute("ROLLBACK")
                 raise
+            self.last_change = before, self.version()
 
     @contextmanager
     def _turn(self, *, exclusive: bool, patience: float = PATIENCE_SECONDS) -> Iterator[None]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import UsageError
 from engine.records.finding import BugStatus
+from engine.workspace.connection import Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,26 @@ class Triage:
 
 Undo = tuple[Triage, ...]
 """The decisions that were there before a change."""
+
+
+class Decisions:
+    """Which changes of a file were decisions: after these, little has to be read again.
+
+    The connections of a window to the same file share it.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[Version, Version] = {}
+
+    def add(self, before: Version, after: Version) -> None:
+        if after.follows(before):  # else another program has come between
+            self._next[before] = after
+
+    def lead(self, before: Version, after: Version) -> bool:
+        """Whether nothing but decisions was changed from one version to another."""
+        while before != after and before in self._next:
+            before = self._next[before]
+        return before == after
 
 
 def set_status(

@@ -105,7 +105,7 @@ class Workspace(WorkspaceReader):
 
     def for_another_thread(self) -> WorkspaceReader:
         """The same file, by a connection of its own."""
-        return WorkspaceReader(self.path, second_connection(self.path))
+        return WorkspaceReader(self.path, second_connection(self.path), self._decisions)
 
     def __enter__(self) -> Workspace:
         return self
@@ -243,17 +243,24 @@ class Workspace(WorkspaceReader):
         duplicate_of: int | None = None,
     ) -> Undo:
         """Store the user's decision about bugs; return its undo."""
-        with self._connection.writing() as connection:
+        with self._deciding() as connection:
             return triage.set_status(connection, bugs, status, note, duplicate_of)
 
     def set_note(self, bugs: Sequence[int], note: str) -> Undo:
-        with self._connection.writing() as connection:
+        with self._deciding() as connection:
             return triage.set_note(connection, bugs, note)
 
     def undo(self, undo: Undo) -> Undo:
         """Take a decision back; returns what makes it again."""
-        with self._connection.writing() as connection:
+        with self._deciding() as connection:
             return triage.restore(connection, undo)
+
+    @contextmanager
+    def _deciding(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that changes nothing but decisions."""
+        with self._connection.writing() as connection:
+            yield connection
+        self._decisions.add(*self._connection.last_change)
 
     def set_project(self, project: Project) -> None:
         with self._connection.writing() as connection:

@@ -200,7 +200,7 @@ def _questions(store: Workspace, out: Path) -> Iterator[Callable[[], object]]:
         terms = parse_terms(f"-{name}:none")
         order = ((name, True),) if name != "original" else ()  # no column of the table
         yield lambda terms=terms: store.root_cause_numbers(terms=terms)
-        yield lambda query=BugQuery((), order): store.bug_list(query)
+        yield lambda order=order: store.bug_list(BugQuery((), order))
 
 
 def _reports(store: Workspace, campaign: int) -> None:

@@ -139,3 +139,97 @@ def test_what_was_read_ahead_is_not_read_again(store: Workspace) -> None:
     forge(store.path, "UPDATE findings SET gap = 78 WHERE id = 77")
     store.bug_list(QUERIES[-1])
     assert [statement for statement in asked if "group_concat" in statement]
+
+
+def decide(store: Workspace, bug: int) -> None:
+    """All that a user can change."""
+    undo = store.set_status([bug], BugStatus.DUPLICATE, "wrong car", duplicate_of=1)
+    store.set_note([7], "later")
+    store.undo(undo)
+    store.set_status([bug], BugStatus.DUPLICATE, "wrong car", duplicate_of=1)
+
+
+DECIDED = ("status:duplicate", "note:wrong", "note:later", "original:1", "-status:new", "note:none")
+
+
+def test_a_decision_in_the_window_leaves_its_other_thread_the_columns(store: Workspace) -> None:
+    reading = store.for_another_thread()
+    for bug in (5, 1000):
+        while reading.read_ahead():
+            pass
+        for text in DECIDED:
+            reading.count_bugs(parse_terms(text))  # reads what is not read ahead
+        asked: list[str] = []
+        reading._connection._sqlite.set_trace_callback(asked.append)
+        decide(store, bug)
+        for query in QUERIES:
+            reading.bug_list(query)
+        read = [statement for statement in asked if "group_concat" in statement]
+        assert read
+        assert not [statement for statement in read if "gap" in statement or "worst" in statement]
+        for text in DECIDED:
+            assert reading.bug_list(BugQuery(parse_terms(text))).bugs.tolist() == listed(store, text)
+        assert bug in listed(store, "original:1")
+    reading.close()
+
+
+def test_a_decision_between_two_portions_is_read(
+    store: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bug_columns, "PORTION", 7)
+    reading = store.for_another_thread()
+    reading.read_ahead()
+    store.set_status([1], BugStatus.CONFIRMED, "mine")
+    while reading.read_ahead():
+        pass
+    for text in ("status:confirmed", "note:mine"):
+        assert reading.bug_list(BugQuery(parse_terms(text))).bugs.tolist() == [1]
+    reading.close()
+
+
+@pytest.mark.parametrize("order", ["before", "between", "after"])
+def test_what_others_change_around_a_decision_is_read(store: Workspace, order: str) -> None:
+    def other() -> None:
+        forge(store.path, "UPDATE findings SET gap = 500 WHERE id = 77")
+
+    reading = store.for_another_thread()
+    assert reading.count_bugs(parse_terms("gap:77")) == 1
+    if order == "before":
+        other()
+    store.set_status([5], BugStatus.CONFIRMED)
+    if order == "between":
+        other()
+    store.set_status([7], BugStatus.CONFIRMED)
+    if order == "after":
+        other()
+    for text, expected in (("status:confirmed", [5, 7]), ("gap:500", [77]), ("gap:77", [])):
+        assert reading.bug_list(BugQuery(parse_terms(text))).bugs.tolist() == expected
+    reading.close()
+
+
+def test_another_program_may_write_as_soon_as_a_decision_is_stored(store: Workspace) -> None:
+    """It does not know our lock, so what the file is after a decision may be its work."""
+    reading = store.for_another_thread()
+    assert reading.count_bugs(parse_terms("gap:77")) == 1
+    before = store._connection.version()
+    store.set_note([5], "seen")
+    forge(store.path, "UPDATE findings SET gap = 500 WHERE id = 77")
+    store._decisions.add(before, store._connection.version())
+    assert reading.count_bugs(parse_terms("gap:77")) == 0
+    reading.close()
+
+
+def test_a_backup_that_is_put_in_place_is_read(store: Workspace, tmp_path: Path) -> None:
+    """Even one with the same count of changes."""
+    backup = tmp_path / "backup.plumb"
+    backup.write_bytes(store.path.read_bytes())
+    reading = store.for_another_thread()
+    forge(store.path, "UPDATE findings SET gap = 500 WHERE id = 77")
+    assert reading.count_bugs(parse_terms("gap:500")) == 1
+    store.set_note([5], "mine")
+    forge(backup, "UPDATE findings SET gap = 600 WHERE id = 77")
+    forge(backup, "UPDATE findings SET note = 'older' WHERE id = 9")
+    store.path.write_bytes(backup.read_bytes())
+    for text, expected in (("gap:500", 0), ("gap:600", 1), ("note:mine", 0), ("note:older", 1)):
+        assert reading.count_bugs(parse_terms(text)) == expected
+    reading.close()
