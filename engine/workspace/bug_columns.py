@@ -149,6 +149,7 @@ class BugColumns:
         query = f"SELECT 1 FROM localizations WHERE {condition} AND finding NOT IN ({WITNESSES})"
         return self._connection.execute(f"{query} LIMIT 1").fetchone() is not None
 
+    @cached_property
     def worst_actions(self) -> list[str]:
         """All that occur."""
         query = "SELECT DISTINCT worst_action FROM localizations"
@@ -362,20 +363,26 @@ def _character(place: int) -> str:
     return chr(ord("1") + place)
 
 
+class _Places(dict[str, int]):
+    """The places of texts in the order in which they are asked for."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = place = len(self)
+        return place
+
+
 class _TextColumn(_Column):
     """A column with any number of texts."""
 
     def __init__(self, column: str, ask: Callable[[Ids], list[str]]) -> None:
         super().__init__(f"group_concat({column}, char({ord(_SEPARATOR)}))")
-        self._places: dict[str, int] = {"": 0}  # where there is no row
+        self._places = _Places({"": 0})  # where there is no row
         self._ask = ask
 
     def take(self, text: str | None, keys: Ids) -> None:
         texts = (text or "").split(_SEPARATOR)
         if len(texts) != len(keys):  # one of them contains the separator
             texts = self._ask(keys)
-        for new in set(texts) - self._places.keys():
-            self._places[new] = len(self._places)
         places = map(self._places.__getitem__, texts)
         self._append(np.fromiter(places, np.int64, len(texts)), keys)
 

@@ -259,7 +259,7 @@ def _values(columns: BugColumns) -> dict[str, list[str]]:
         "policy": columns.tested("policy"),
         "oracle": sorted(columns.words("oracle").texts),
         "evidence": ["plan", "dominance"],
-        "worst": _schemas(columns.worst_actions()),
+        "worst": _schemas(columns.worst_actions),
         "action": _schemas(columns.bad_actions.values()),
     }
 

@@ -7,12 +7,12 @@ oracles and actions. Numbers are compared by numpy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from engine.records.finding import BugKind
+from engine.records.finding import BugKind, BugStatus
 from engine.workspace.bug_columns import INFINITE, UNKNOWN, BugColumns, Mask, Numbers
 from engine.workspace.filter import KIND_WORDS, NumberTest, Opposite, Term, Test, TextTest
 
@@ -24,6 +24,8 @@ NEEDED = {
     "note": ("noted",),
 }
 """The stored columns that follow from the name of a column, of filters as of tables."""
+_POOL = ("no", "yes")
+_TABLES = {"problem": "problems", "policy": "policies"}
 _COMPARE: dict[str, Callable[[Any, float], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -42,7 +44,7 @@ class Conditions:
     def all_of(self, terms: Iterable[Term]) -> Mask:
         """The findings of which everything is true and that belong to lists."""
         tests = [term.test for term in terms]
-        names = [name for test in tests for name in _columns_of(test)]
+        names = [name for test in tests for name in self._columns_of(test)]
         self._columns.need(part for name in names for part in NEEDED.get(name, ()))
         fits = self._columns.listed.copy()
         for test in tests:
@@ -57,9 +59,45 @@ class Conditions:
                 return self._number(test)
             case TextTest():
                 fits = np.zeros(len(self._columns.ids), dtype=np.bool_)
-                for name in test.columns:
+                for name in self._columns_of(test):
                     fits |= self._text(test, name)
                 return fits
+
+    def _columns_of(self, test: Test) -> list[str]:
+        """The columns that must be looked at."""
+        match test:
+            case Opposite():
+                return self._columns_of(test.test)
+            case NumberTest():
+                return [test.column]
+            case TextTest():
+                return [name for name in test.columns if self._may_hold(test, name)]
+
+    def _may_hold(self, test: TextTest, name: str) -> bool:
+        """Whether any text of a column is asked for: most columns need not be read for a word."""
+        texts = self._known_texts(name)
+        return texts is None or any(map(test.holds, texts))
+
+    def _known_texts(self, name: str) -> Collection[str] | None:
+        """All that a column can hold, if that is known without reading it."""
+        columns = self._columns
+        texts: Collection[str] | None = None
+        match name:
+            case "status":
+                texts = tuple(BugStatus)
+            case "kind":
+                texts = tuple(map(_kind_words, BugKind))
+            case "pool":
+                texts = _POOL
+            case "problem" | "policy":
+                texts = columns.names(_TABLES[name]).values()
+            case "action":
+                texts = {"", *columns.bad_actions.values()}
+            case "family":
+                texts = {"", *columns.family_of_cause.values()}
+            case "worst":
+                texts = {"", *columns.worst_actions}
+        return texts
 
     def _number(self, test: NumberTest) -> Mask:
         columns = self._columns
@@ -80,16 +118,17 @@ class Conditions:
         columns = self._columns
         match name:
             case "problem" | "policy":
-                names = columns.names("problems" if name == "problem" else "policies")
+                names = columns.names(_TABLES[name])
                 units = columns.units(name)
                 fitting = {number for number, text in names.items() if test.holds(text)}
                 return self._by_unit(unit for unit, number in units.items() if number in fitting)
             case "action" | "family":
                 texts = columns.bad_actions if name == "action" else columns.family_of_cause
-                fits = {cause: test.holds(text) for cause, text in texts.items()}
+                answers = {text: test.holds(text) for text in set(texts.values())}
+                fits = {cause: answers[text] for cause, text in texts.items()}
                 return self._by_cause(fits, test.holds(""))
             case "pool":
-                return _mapped(map(test.holds, ("no", "yes")), columns.numbers("pool"))
+                return _mapped(map(test.holds, _POOL), columns.numbers("pool"))
             case "note":
                 return self._note(test)
         words = columns.words(name)
@@ -109,16 +148,6 @@ class Conditions:
         """By root causes; `without` is the answer for bugs that have none of these."""
         unusual = np.array([cause for cause, fit in fits.items() if fit != without], dtype=np.int64)
         return np.isin(self._columns.numbers("root"), unusual, invert=without)
-
-
-def _columns_of(test: Test) -> tuple[str, ...]:
-    match test:
-        case Opposite():
-            return _columns_of(test.test)
-        case NumberTest():
-            return (test.column,)
-        case TextTest():
-            return test.columns
 
 
 def _kind_words(kind: str) -> str:

@@ -168,7 +168,8 @@ def test_a_decision_in_the_window_leaves_its_other_thread_the_columns(store: Wor
         assert read
         assert not [statement for statement in read if "gap" in statement or "worst" in statement]
         for text in DECIDED:
-            assert reading.bug_list(BugQuery(parse_terms(text))).bugs.tolist() == listed(store, text)
+            found = reading.bug_list(BugQuery(parse_terms(text))).bugs.tolist()
+            assert found == listed(store, text)
         assert bug in listed(store, "original:1")
     reading.close()
 
