@@ -74,6 +74,8 @@ _STATE_LOOKS = {
 }
 
 
+_IMPLIED = (CampaignState.FINISHED.value, CampaignState.INCOMPLETE.value)
+"""By whatever else is said."""
 _MODE_WORDS = {Mode.HUNT: "Oracles as a team", Mode.COMPARE: "Oracles compared"}
 
 
@@ -85,8 +87,10 @@ def _look_of(line: CampaignLine) -> tuple[str, str]:
 
 def _status_text(line: CampaignLine) -> str:
     """Return a short status for a narrow column; the icon shows it, too."""
+    if line.state is CampaignState.ELSEWHERE:
+        return "elsewhere"
     words = [*line.words.split(", "), line.part_of]
-    if words[0] == "finished" and any(words[1:]):
+    if words[0] in _IMPLIED and any(words[1:]):
         words = words[1:]
     return ", ".join(filter(None, words))
 

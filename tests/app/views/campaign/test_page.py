@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -335,6 +336,20 @@ def test_the_list_of_campaigns_grows_with_the_text(qtbot: QtBot, page: CampaignP
         qtbot.waitUntil(lambda p=points: p == 20 or scrolling.maximum() == 0, timeout=PATIENCE)
     page.context.theme.set_point_size(10)
     assert page.list.width() == pytest.approx(width, abs=1)
+
+
+@pytest.mark.parametrize("state", CampaignState)
+def test_what_a_campaign_is_doing_fits_into_the_list(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, state: CampaignState
+) -> None:
+    page = open_page(finished)
+    qtbot.waitUntil(lambda: page.list.lines.rowCount() == 2, timeout=PATIENCE)
+    lines, table = page.list.lines, page.list.table
+    limited = 12 if state is CampaignState.FINISHED else 0
+    lines.set_rows([replace(lines.row(0), state=state, failed_units=12, limited_units=limited)])
+    status = lines.index(0, 2)
+    assert table.sizeHintForIndex(status).width() <= table.columnWidth(2), status.data()
+    checked(qtbot, page)
 
 
 def test_the_list_of_campaigns_can_be_folded_away(page: CampaignPage, qtbot: QtBot) -> None:
