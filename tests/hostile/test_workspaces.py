@@ -21,7 +21,7 @@ from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
 
 from engine.campaign.bundle import reproduce_commands, write_bundle
 from engine.cli import main
-from engine.errors import PlumblineError, WorkspaceError
+from engine.errors import ExitCode, PlumblineError, WorkspaceError
 from engine.records import codec as packing
 from engine.records.finding import BugStatus
 from engine.report.content import gather
@@ -103,6 +103,17 @@ def test_a_list_of_tables_that_is_not_text(changed: Change, column: str) -> None
     )
     with pytest.raises(WorkspaceError, match="the file is damaged"):
         Workspace.open(path)
+
+
+def test_compressed_steps_that_are_nested_too_deeply(changed: Change) -> None:
+    """A few hundred bytes that no parser's stack holds."""
+    packed = packing.compress(b"[" * 100_000)
+    path = changed(f"UPDATE localized_steps SET steps = x'{packed.hex()}'")
+    with Workspace.open(path) as store:
+        (bug, *_) = [row["finding"] for row in store.dump()["localized_steps"]]
+        with pytest.raises(WorkspaceError, match="nested too deeply"):
+            store.localization(bug)
+    assert main(["verify", str(path)]) == ExitCode.ANSWER_IS_NO
 
 
 def test_sqlite_trusts_no_file(sound: Path) -> None:

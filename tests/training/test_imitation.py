@@ -443,6 +443,19 @@ def test_it_ends_when_nothing_gets_better(short: Task, tmp_path: Path) -> None:
     assert events[-1].reason == "no better policy and no lower loss in 2 epochs"
 
 
+def test_while_no_policy_solves_anything_the_loss_decides(short: Task, tmp_path: Path) -> None:
+    """Runs are too short to reach the goal, as those of a hard domain are at first."""
+    config = structs.replace(QUICK, step_limit=3, epochs=6, patience=2, learning_rate=0.02)
+    result = train([short], [], tmp_path / "out", config)
+    assert {record.success for record in result.history} == {0}
+    losses = [record.loss for record in result.history]
+    assert losses == sorted(losses, reverse=True)
+    assert len(losses) == config.epochs  # patience does not count as long as the loss falls
+    assert result.best.epoch == config.epochs
+    last = result.folder.checkpoints / result.best.checkpoint
+    assert same_weights(result.folder.policy, last)
+
+
 def test_a_training_that_diverges_ends(short: Task, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="lower the learning rate"):
         train([short], [], tmp_path, structs.replace(QUICK, learning_rate=1e10))

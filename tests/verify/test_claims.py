@@ -78,6 +78,7 @@ FORGERIES = {
     "a loop without an end": run_of(FAILING, last_decision=-3),
     "idleness that is none": run_of(IDLE, last_decision=1),
     "a walk in circles": run_of(FAILING, operators=(0, 4)),
+    "a failure by an error of the policy": run_of(FAILING, reason=EndReason.POLICY_ERROR),
     "a failure called expensive": replace(EXPENSIVE, run=FAILING.run),
     "an expensive run called failure": replace(FAILING, run=EXPENSIVE.run),
     "a failure with a cost": run_of(FAILING, cost=6),
