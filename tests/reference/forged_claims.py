@@ -187,18 +187,12 @@ class Forger:
         return zlib.decompress(self.one("SELECT content FROM inputs WHERE name = ?", name))
 
     def rekey(self) -> None:
-        """Let the key of the first campaign be that of what is there now."""
+        """Let the key of each campaign be that of what is there now."""
         self.sqlite.commit()
         with Workspace.open(self.path) as store:
-            units = store.unit_inputs(1)
-            key = campaign_key(
-                store.campaign(1).config,
-                [store.problem(n) for n in dict.fromkeys(unit.problem for unit in units)],
-                [store.policy(n) for n in dict.fromkeys(unit.policy for unit in units)],
-                store.portfolio(1),
-                store.imported_pool(1),
-            )
-        self.do("UPDATE campaigns SET key = ? WHERE id = 1", key)
+            keys = {campaign.id: _key(store, campaign.id) for campaign in store.campaigns()}
+        for campaign, key in keys.items():
+            self.do("UPDATE campaigns SET key = ? WHERE id = ?", key, campaign)
 
     def set_state(self, where: str, state: State) -> None:
         """Another state for a row of `pool` or `findings`."""
@@ -307,6 +301,17 @@ def forging_claims(path: Path) -> Iterator[Forger]:
         connection.commit()
     finally:
         connection.close()
+
+
+def _key(store: Workspace, campaign: int) -> str:
+    units = store.unit_inputs(campaign)
+    return campaign_key(
+        store.campaign(campaign).config,
+        [store.problem(number) for number in dict.fromkeys(unit.problem for unit in units)],
+        [store.policy(number) for number in dict.fromkeys(unit.policy for unit in units)],
+        store.portfolio(campaign),
+        store.imported_pool(campaign),
+    )
 
 
 def _another_way(task: Task, start: State, not_first: int) -> list[int]:

@@ -144,6 +144,67 @@ def test_what_is_made_of_it_is_false(
     assert check_localization(finding, changed, truth.task, costs).standing is Standing.FALSE
 
 
+def without_bad_steps(
+    finding: Finding, found: Localization, truth: Truth, bounds: list[tuple[int, int]]
+) -> Localization:
+    """All steps are called optimal, and all that follows agrees; the last state is the goal."""
+    costs = [truth.task.operators[number].cost for number in finding.run.operators]
+    steps = tuple(
+        replace(
+            step,
+            verdict=StepVerdict.OPTIMAL,
+            optimal_low=low,
+            optimal_high=high,
+            after_low=after[0] + cost,
+            after_high=after[1] + cost,
+            loss_low=0,
+            loss_high=0,
+            better_operator=None,
+            better_plan=None,
+        )
+        for step, cost, (low, high), after in zip(
+            found.steps, costs, bounds, [*bounds[1:], (0, 0)], strict=True
+        )
+    )
+    return replace(
+        found,
+        steps=steps,
+        cause=None,
+        limited=False,
+        worst_step=None,
+        worst_action="",
+        better_plan=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("the run is the cheapest plan", "state 0 of the run: a plan costs"),
+        ("nothing is known but the verdicts", "it is not-optimal, not optimal"),
+        ("a state is cheap, but no plan says so", "every plan costs more than"),
+    ],
+)
+def test_lies_that_agree_with_each_other_are_false(
+    claim: str, reason: str, example: tuple[Truth, CostToGo, Finding, Localization]
+) -> None:
+    """Nothing but the costs-to-go that the verifier finds itself contradicts them."""
+    truth, costs, finding, found = example
+    left = [step.policy_cost_to_go or 0 for step in found.steps]
+    bounds = [(0, cost) for cost in left]
+    if claim.startswith("the run"):
+        bounds = [(cost, cost) for cost in left]
+    elif claim.startswith("a state"):
+        state = fdr.apply(truth.task, truth.task.operators[found.steps[0].operator], finding.state)
+        cheap = truth.task.operators[found.steps[1].operator].cost
+        assert cheap < truth.hstar[state]
+        bounds[1] = (0, cheap)
+    lie = without_bad_steps(finding, found, truth, bounds)
+    verdict = check_localization(finding, lie, truth.task, costs)
+    assert verdict.standing is Standing.FALSE
+    assert reason in verdict.reason
+
+
 def test_localizing_improves_a_bound_that_is_not_the_best() -> None:
     """A plan that is cheaper than the evidence becomes the evidence; one that is not does not."""
     random, improved = Random(5), 0
