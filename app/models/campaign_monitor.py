@@ -178,13 +178,16 @@ class CampaignMonitor(QObject):
             self._timer.start(0)
 
     def throughput(self) -> tuple[Values, Values]:
-        """States per second over time, in some sixty steps, each from its beginning to its end."""
+        """States per second from beginning to end, in at most sixty steps of a second or more.
+
+        Each step has one value from its beginning to its end.
+        """
         if self.progress is None or not self.progress.states:
             return np.empty(0), np.empty(0)
         times = self.progress.state_times
-        width = max(1.0, float(times[-1]) / 60)
-        rates = np.bincount((times / width).astype(np.int64)) / width
-        edges: Values = np.arange(len(rates) + 1, dtype=np.float64) * width
+        end = max(self.progress.seconds, float(times[-1])) or 1.0
+        edges: Values = np.linspace(0.0, end, min(60, max(1, round(end))) + 1)
+        rates = np.histogram(times, edges)[0] / edges[1]
         return edges, np.append(rates, rates[-1])
 
     @Slot()

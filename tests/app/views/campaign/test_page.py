@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
@@ -120,6 +121,24 @@ def test_another_campaign_comes_without_the_curves_of_the_last(
     ended(qtbot, page)
     assert not view.timeline.pool.is_empty
     assert view.left.text() == "100%"
+    checked(qtbot, page)
+
+
+def test_the_speed_is_shown_from_beginning_to_end(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path
+) -> None:
+    """Also of the time after the last state, in which bugs may be localized."""
+    page, _ = first_of_two(qtbot, open_page(finished))
+    progress = page.monitor.progress
+    assert progress is not None
+    for factor in (0.5, 1.0, 1000.0):
+        slower = replace(progress, state_times=progress.state_times * factor)
+        page.monitor.progress = slower
+        times, rates = page.monitor.throughput()
+        assert (times[0], times[-1]) == (0, max(slower.seconds, slower.state_times[-1]))
+        assert np.sum(rates[:-1] * np.diff(times)) == pytest.approx(progress.states)
+        assert 2 <= len(times) == len(rates) <= 61
+    page.monitor.progress = progress
     checked(qtbot, page)
 
 
