@@ -83,6 +83,7 @@ class BugsPage(Page):
         self._wants_bad_step = False  # as soon as it is shown
         self._wanted: int | None = None
         self._arranging = False  # the user has asked for another filter or other groups
+        self._returning: list[int] = []  # bugs to be selected when the list is arranged
         self._place = 0
         self._found_plans: dict[int, tuple[int, ...]] = {}
         self._drag_folder: QTemporaryDir | None = None
@@ -208,8 +209,8 @@ class BugsPage(Page):
         self.feed.take(bugs)
         self._hide_empty_columns()
         if select and not self.view.select_bugs(bugs):
-            self.feed.arrange_now()  # the filter may show them again
-            self.view.select_bugs(bugs)
+            self._returning = bugs  # the filter may show them again
+            self.feed.arrange()
         row = self.table.known(self._bug) if self._bug in bugs else None
         if row is not None:
             self._show_row(row)
@@ -240,10 +241,12 @@ class BugsPage(Page):
     def _arranged(self) -> None:
         """Keep the bug selected after a change of filter or groups, if it is still visible."""
         self._show_count()
-        if self._arranging:
-            self._arranging = False
-            if self._bug is None or not self.view.select_bug(self._bug):
-                self.view.select_near(self._place)
+        returning, self._returning = self._returning, []
+        wanted = [] if self._bug is None else [self._bug]
+        is_found = self.view.select_bugs(returning)
+        if self._arranging and not (is_found or self.view.select_bugs(wanted)):
+            self.view.select_near(self._place)
+        self._arranging = False
 
     @Slot()
     def _on_all_read(self) -> None:

@@ -183,6 +183,26 @@ def test_a_long_list_is_made_beside_the_window(
     assert page.count.text().startswith(f"{len(bugs)} of {len(bugs)}")
 
 
+def test_what_is_undone_comes_back_into_a_long_list_without_stopping_the_window(
+    qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = page.context.document
+    answered(qtbot, page.context)
+    monkeypatch.setattr(feed, "AT_ONCE", 0)
+    asked: list[object] = []
+    monkeypatch.setattr(document.store, "bug_list", asked.append)
+    (row,) = page.selected()
+    QTest.keyClick(page.view, Qt.Key.Key_C)
+    page.filter.set_text("status:new")
+    answered(qtbot, page.context)
+    assert row.id not in page.table.list.bugs
+    document.undo_stack.undo()
+    answered(qtbot, page.context)
+    assert row.id in page.table.list.bugs
+    assert [bug.id for bug in page.selected()] == [row.id]
+    assert not asked
+
+
 def test_few_rows_are_kept_and_what_is_painted_is_read_beside_the_window(
     qtbot: QtBot, page: BugsPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
