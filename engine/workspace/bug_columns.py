@@ -101,8 +101,18 @@ class BugColumns:
 
     @cached_property
     def ids(self) -> Ids:
-        """All findings, also witnesses."""
-        return self._keys("findings", "id")
+        """All findings, also witnesses, in the order of their numbers."""
+        count, first, last = self._connection.execute(
+            "SELECT (SELECT count(*) FROM findings), (SELECT min(id) FROM findings), "
+            "(SELECT max(id) FROM findings)"
+        ).fetchone()
+        ids: Ids = np.arange(count) + (first or 0)
+        if count and last - first + 1 != count:
+            query = "SELECT group_concat(id) FROM findings NOT INDEXED"
+            ids = _parsed(self._connection.execute(query).fetchone()[0], np.int64)
+            if len(ids) != count or np.any(np.diff(ids) <= 0):
+                raise DamagedRecordError("its list of bugs is out of order")
+        return ids
 
     @cached_property
     def listed(self) -> Mask:
@@ -228,24 +238,6 @@ class BugColumns:
     def _pairs(self, query: str) -> dict[int, Any]:
         return dict(self._connection.execute(query).fetchall())
 
-    def _keys(self, table: str, key: str) -> Ids:
-        """The numbers of all rows, which are in order."""
-        count, first, last = self._connection.execute(
-            f"SELECT (SELECT count(*) FROM {table}), (SELECT min({key}) FROM {table}), "
-            f"(SELECT max({key}) FROM {table})"
-        ).fetchone()
-        if not count:
-            return np.empty(0, np.int64)
-        keys: Ids
-        if last - first + 1 == count:
-            keys = np.arange(count) + first
-            return keys
-        query = f"SELECT group_concat({key}) FROM {table} NOT INDEXED"
-        keys = _parsed(self._connection.execute(query).fetchone()[0], np.int64)
-        if len(keys) != count or np.any(np.diff(keys) <= 0):
-            raise DamagedRecordError("its list of bugs is out of order")
-        return keys
-
     def _reading(self, names: set[str]) -> Iterator[None]:
         """Read columns that are not known, portion by portion."""
         for table, key, sources in _TABLES:
@@ -255,42 +247,48 @@ class BugColumns:
                 yield from self._read_table(table, key, wanted)
 
     def _read_table(self, table: str, key: str, wanted: Mapping[str, _Source]) -> Iterator[None]:
-        keys = self.ids if table == "findings" else self._keys(table, key)
-        columns = {name: self._column(source, table, key, keys) for name, source in wanted.items()}
+        """Read columns of a table that has at most one row for a bug."""
+        columns = {name: self._column(source, table, key) for name, source in wanted.items()}
         selected = ", ".join(column.sql for column in columns.values())
         parameters = [value for column in columns.values() for value in column.parameters]
-        query = f"SELECT {selected} FROM {table} NOT INDEXED WHERE {key} BETWEEN ? AND ?"
-        for first in range(0, len(keys), PORTION):
-            portion = keys[first : first + PORTION]
+        has_all = table == "findings"
+        found = "NULL" if has_all else f"group_concat({key})"
+        query = f"SELECT {found}, {selected} FROM {table} NOT INDEXED WHERE {key} BETWEEN ? AND ?"
+        parts = []
+        for first in range(0, len(self.ids), PORTION):
+            portion = self.ids[first : first + PORTION]
             limits = (int(portion[0]), int(portion[-1]))
             try:
-                texts = self._connection.execute(query, (*parameters, *limits)).fetchone()
+                numbers, *texts = self._connection.execute(query, (*parameters, *limits)).fetchone()
             except sqlite3.DataError as error:  # longer than any text can be
                 raise DamagedRecordError("its list of bugs has no end") from error
+            keys = portion if has_all else _parsed(numbers, np.int64)
+            parts.append(keys)
             for column, text in zip(columns.values(), texts, strict=True):
-                column.take(text, portion)
+                column.take(text, keys)
             yield
+        keys = np.concatenate(parts) if parts else self.ids
         for name, column in columns.items():
-            texts = column.texts()
-            found = _spread(column.whole(), keys, self.ids, UNKNOWN if texts is None else 0)
-            if texts is None:
-                self._numbers[name] = found
+            words = column.texts()
+            whole = _spread(column.whole(), keys, self.ids, UNKNOWN if words is None else 0)
+            if words is None:
+                self._numbers[name] = whole
             else:
-                self._words[name] = Words(found, texts)
+                self._words[name] = Words(whole, words)
 
-    def _column(self, source: _Source, table: str, key: str, keys: Ids) -> _Column:
+    def _column(self, source: _Source, table: str, key: str) -> _Column:
         ask = self._texts_of(source.sql, table, key)
         if source.is_text:
             return _TextColumn(source.sql, ask)
         if source.words is None:
             return _Column(f"group_concat({source.sql})", source.is_real)
-        words = source.words or self._sampled(source.sql, table, key, keys)
+        words = source.words or self._sampled(source.sql)
         return _WordColumn(source.sql, words, ask)
 
-    def _sampled(self, column: str, table: str, key: str, keys: Ids) -> tuple[str, ...]:
-        """The words that some rows have."""
-        rows = json.dumps(keys[:: max(1, len(keys) // _SAMPLES)].tolist())
-        query = f"SELECT DISTINCT {column} FROM {table} WHERE {key} IN "
+    def _sampled(self, column: str) -> tuple[str, ...]:
+        """The words that some bugs have."""
+        rows = json.dumps(self.ids[:: max(1, len(self.ids) // _SAMPLES)].tolist())
+        query = f"SELECT DISTINCT {column} FROM findings WHERE id IN "
         found = self._connection.execute(f"{query} (SELECT value FROM json_each(?))", (rows,))
         return tuple(word for (word,) in found)
 
