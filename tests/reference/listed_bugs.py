@@ -62,17 +62,18 @@ def _store(connection: sqlite3.Connection, row: BugRow) -> None:
 
 def _localize(connection: sqlite3.Connection, row: BugRow, policy: int) -> None:
     execute = connection.execute
-    execute(
-        "INSERT OR REPLACE INTO root_causes VALUES (?, ?, ?, ?, 'detour', ?)",
-        (row.root_cause, policy, row.id, row.root_cause, row.bad_action),
-    )
+    if row.root_cause is not None:
+        execute(
+            "INSERT OR REPLACE INTO root_causes VALUES (?, ?, ?, ?, 'detour', ?)",
+            (row.root_cause, policy, row.id, row.root_cause, row.bad_action),
+        )
     execute(
         "INSERT INTO localizations (finding, root_cause, step, searches, naive_searches, "
         "expanded, seconds, limited, worst_step, worst_action, loss, loss_high) "
         "VALUES (?, ?, 0, 1, 1, 1, 0.1, 0, ?, ?, ?, ?)",
         (row.id, row.root_cause, row.worst_step, row.worst_action, row.loss, row.loss_high),
     )
-    if row.pattern is not None:
+    if row.pattern is not None and row.root_cause is not None:
         execute(
             "INSERT OR REPLACE INTO patterns VALUES (?, ?, '{}', ?)",
             (row.pattern, str(row.pattern), row.family),

@@ -234,3 +234,22 @@ def test_a_backup_that_is_put_in_place_is_read(store: Workspace, tmp_path: Path)
     for text, expected in (("gap:500", 0), ("gap:600", 1), ("note:mine", 0), ("note:older", 1)):
         assert reading.count_bugs(parse_terms(text)) == expected
     reading.close()
+
+
+def test_bugs_without_a_root_cause_have_no_action(store: Workspace) -> None:
+    without = sorted(row.id for row in BUGS if row.root_cause is None)
+    for name in ("action", "worst"):
+        assert listed(store, f"{name}:none") == without
+    assert len(listed(store, "family:none")) == len(BUGS)
+
+
+def test_a_word_is_looked_for_only_where_it_can_be(store: Workspace) -> None:
+    asked: list[str] = []
+    store._connection._sqlite.set_trace_callback(asked.append)
+    assert store.count_bugs(parse_terms("zzz")) == 0
+    read = " ".join(statement for statement in asked if "group_concat" in statement)
+    assert "oracle" in read
+    left_out = ("status", "CASE kind", "pool_number", "worst_action", "root_cause")
+    assert not [name for name in left_out if name in read]
+    assert store.count_bugs(parse_terms("load")) == sum("load" in bug.worst_action for bug in BUGS)
+    assert any("worst_action" in statement for statement in asked if "group_concat" in statement)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.bug_filter import fits
+from reference.bug_order import SORTED, grouped, in_order
 from reference.forging import forge, forging
 from reference.listed_bugs import store_bugs
 
@@ -20,7 +19,6 @@ from engine.records.finding import BugKind, BugStatus
 from engine.workspace.bug_list import GROUPS, BugQuery
 from engine.workspace.filter import (
     COLUMNS,
-    KIND_WORDS,
     FilterError,
     completions,
     parse_terms,
@@ -159,43 +157,6 @@ def test_sql_and_plain_python_agree(many_bugs: Workspace, text: str) -> None:
         assert sorted([*expected, *rest]) == [row.id for row in every]
 
 
-SORTED: dict[str, Callable[[BugRow], Any]] = {
-    "id": lambda row: row.id,
-    "status": lambda row: row.status.value,
-    "kind": lambda row: KIND_WORDS[row.kind],
-    "problem": lambda row: row.problem,
-    "policy": lambda row: row.policy,
-    "cost": lambda row: math.inf if row.policy_cost is None else row.policy_cost,
-    "bound": lambda row: row.bound,
-    "gap": lambda row: math.inf if row.gap is None else row.gap,
-    "loss": lambda row: (
-        None
-        if row.worst_step is None or row.loss == 0
-        else math.inf
-        if row.loss is None
-        else row.loss
-    ),
-    "worst": lambda row: row.worst_action or None,
-    "oracle": lambda row: row.found_by,
-    "evidence": lambda row: row.evidence_kind == "plan",
-    "region": lambda row: row.region,
-    "root": lambda row: row.root_cause,
-    "pattern": lambda row: row.pattern,
-    "time": lambda row: row.seconds,
-    "action": lambda row: row.bad_action or None,
-    "seed": lambda row: row.seed,
-    "campaign": lambda row: row.campaign,
-    "note": lambda row: row.note or None,
-}
-
-
-def in_order(rows: list[BugRow], name: str, down: bool) -> list[BugRow]:
-    """What is unknown comes last in either direction."""
-    value = SORTED[name]
-    known = sorted((row for row in rows if value(row) is not None), key=value, reverse=down)
-    return [*known, *(row for row in rows if value(row) is None)]
-
-
 @pytest.mark.parametrize("down", [False, True])
 @pytest.mark.parametrize("name", SORTED)
 def test_bugs_are_sorted_as_python_sorts_them(many_bugs: Workspace, name: str, down: bool) -> None:
@@ -215,33 +176,17 @@ def test_a_note_with_any_characters_can_be_sorted_by(two_bugs: Workspace) -> Non
     assert found.bugs.tolist() == [second, first]
 
 
-GROUPED: dict[str, Callable[[BugRow], object]] = {
-    "pattern": lambda row: row.pattern,
-    "family": lambda row: row.family or None,
-    "root": lambda row: row.root_cause,
-    "region": lambda row: row.region,
-    "schema": lambda row: row.bad_action.partition(" ")[0] or None,
-    "problem": lambda row: row.problem,
-    "kind": lambda row: KIND_WORDS[row.kind],
-    "oracle": lambda row: row.found_by,
-}
-
-
 @pytest.mark.parametrize("name", GROUPS)
 def test_the_largest_group_comes_first_and_bugs_without_one_last(
     many_bugs: Workspace, name: str
 ) -> None:
-    groups: dict[object, list[int]] = {}
-    for row in in_order(many_bugs.bugs(), "gap", True):
-        groups.setdefault(GROUPED[name](row), []).append(row.id)
-    order = sorted(groups, key=lambda key: (key is None, -len(groups[key])))
+    groups = grouped(in_order(many_bugs.bugs(), "gap", True), name)
     found = many_bugs.bug_list(BugQuery((), (("gap", True),), name))
     assert found.groups is not None
-    assert found.bugs.tolist() == [bug for key in order for bug in groups[key]]
-    assert found.groups.counts.tolist() == [len(groups[key]) for key in order]
-    keys = ["" if key is None else str(key) for key in order]
-    assert [found.groups.key(number) for number in range(len(order))] == keys
-    assert [found.groups.find(key) for key in keys] == list(range(len(order)))
+    assert found.bugs.tolist() == [bug for bugs in groups.values() for bug in bugs]
+    assert found.groups.counts.tolist() == [len(bugs) for bugs in groups.values()]
+    assert [found.groups.key(number) for number in range(len(groups))] == list(groups)
+    assert [found.groups.find(key) for key in groups] == list(range(len(groups)))
     assert found.groups.find("12345") == -1
 
 
