@@ -106,7 +106,12 @@ def test_every_command_explains_itself(name: str, capsys) -> None:
 
 @pytest.mark.parametrize(
     ("command", "slow"),
-    [("None", ("torch", "z3", "grpc")), ("'campaign'", ("engine.usecases.verify", "ssl"))],
+    [
+        ("None", ("torch", "z3", "grpc")),
+        ("'campaign'", ("engine.usecases.verify", "ssl")),
+        ("'report'", ("networkx", "engine.oracles.registry")),
+        ("'task'", ("numpy",)),
+    ],
 )
 def test_commands_import_what_they_need_to_begin(command: str, slow: tuple[str, ...]) -> None:
     """The command line answers at once: torch, for example, is imported where it is needed."""

@@ -22,8 +22,8 @@ from engine.fuzzing.imported_pool import ImportedPool, MadePool
 from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.oracles.clock import OracleClock
-from engine.oracles.kind import describe_obstacle
 from engine.oracles.objective import OBJECTIVES
+from engine.oracles.obstacle import describe_obstacle
 from engine.oracles.registry import factorizations, prepare_oracle
 from engine.oracles.session import Oracle, OracleSession, Origin
 from engine.oracles.solo import Terms

@@ -14,8 +14,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.campaign.config_reader import MIN_UNIT_MEGABYTES, read_config
-from engine.campaign.config_writer import template
 from engine.campaign.summary import summary
+from engine.campaign.template import template
 from engine.commands.arguments import seconds_left
 from engine.commands.console import Console
 from engine.commands.options import SEED, Options, positive_megabytes

@@ -15,7 +15,6 @@ from engine.policies.runs import STEP_LIMIT
 from engine.records.codec import to_json
 from engine.records.config import Mode
 from engine.records.events import OracleVerdict
-from engine.usecases.task import declined_by
 from engine.usecases.test import (
     MODES,
     OBJECTIVES,
@@ -25,6 +24,7 @@ from engine.usecases.test import (
     OracleResult,
     PoolResult,
     Standing,
+    declined_by,
     examine_pool,
 )
 

@@ -20,8 +20,6 @@ from engine.policies.runs import PolicyRuns
 from engine.records.config import Factorization
 from engine.search.effort import effort_so_far
 from engine.search.forward import SearchLimits
-from engine.task.cases import find_obstacle
-from engine.task.task import Task
 
 MEMORY = 4 * 2**30
 """What a search of an oracle may use, in bytes."""
@@ -164,22 +162,6 @@ DOMINANCE_OPTIONS = {
     ),
     "seconds": Option(None, "time the dominance function may take"),
 }
-
-
-def describe_obstacle(task: Task) -> str:
-    """Why a task has no dominance function, or less of one, and what that means; or nothing."""
-    if obstacle := find_obstacle(task):
-        return (
-            f"dominance is unavailable: {obstacle}; smo proves nothing, bmo compares no states, "
-            "and undo, combined and composite use their other parts"
-        )
-    if task.cone:
-        return (
-            f"dominance is limited: axioms depend on {len(task.cone)} of the "
-            f"{len(task.state_variables)} variables; smo, bmo, undo, combined and composite "
-            "compare only states that agree on these"
-        )
-    return ""
 
 
 def dominance(session: OracleSession, values: Values) -> DominanceFunction:

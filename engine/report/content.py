@@ -9,15 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import __version__
 from engine.campaign.patterns import PatternBugs, pattern_bugs, without_witness
 from engine.campaign.summary import summary
 from engine.campaign.timeline import OracleScore, bug_course
-from engine.errors import PlumblineError, UsageError
-from engine.pictures.picture import Picture, require_drawable, state_picture
-from engine.pictures.svg import svg
+from engine.errors import UsageError
 from engine.records.localization import Localization, LocalizedStep, RootCause, StepVerdict
 from engine.report.bug_text import ending_text, explain, headline
 from engine.report.loss_text import describe_losses, step_loss_cell
@@ -31,53 +29,11 @@ from engine.workspace.filter import parse_terms
 from engine.workspace.reader import WorkspaceReader
 from engine.workspace.rows import BugRow, CampaignRow
 
+if TYPE_CHECKING:
+    from engine.report.story_pictures import StoryPicture
+
 MAX_BYTES = 2_400_000
 """Of all pictures of a page, so that it can be sent by mail; later bugs have none."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoryPicture:
-    caption: str
-    svg: str
-
-
-def story_pictures(
-    task: Task, policy: Trace, better: Trace, localization: Localization | None
-) -> tuple[StoryPicture, ...]:
-    """The state before the worst step and the state after it; none if the task cannot be drawn."""
-    if not policy.steps:
-        return ()
-    step = min(_worst_step(policy, better, localization), len(policy.steps) - 1)
-    try:
-        picture = Picture(task, [policy.states, better.states])
-        return (
-            _draw(picture, policy, step, f"Before step {step + 1} of the policy"),
-            _draw(picture, policy, step + 1, f"After step {step + 1} of the policy"),
-        )
-    except PlumblineError:  # the task is too large, or has no names
-        return ()
-
-
-def _worst_step(policy: Trace, better: Trace, localization: Localization | None) -> int:
-    """The step that loses most; if that is not known, the first that leaves the better plan."""
-    if localization is not None and localization.worst_step is not None:
-        return localization.worst_step
-    apart = (row.policy for row in align(policy, better).rows if not row.common)
-    return next((step.index for step in apart if step is not None), 0)
-
-
-def _draw(picture: Picture, trace: Trace, index: int, caption: str) -> StoryPicture:
-    if index < len(trace.steps):
-        action, after = trace.steps[index].action, trace.state_after(index)
-        state = trace.states[index]
-    else:
-        action, after = "", None
-        last = trace.loop_begin if trace.loop_begin is not None else len(trace.states) - 1
-        state = trace.states[last]
-    title = f"({action})" if action else "end of the run"
-    if not picture.shows(state, after):  # far along a long run
-        picture = Picture(picture.task, [[state] if after is None else [state, after]])
-    return StoryPicture(caption, svg(picture.scene(title, state, after, action), brief=True))
 
 
 MAX_PATTERN_PICTURES = 30
@@ -215,20 +171,12 @@ def _patterns(store: WorkspaceReader, bugs: Iterable[BugRow]) -> Iterator[Patter
     for number, pattern in enumerate(pattern_bugs(store, bugs)):
         picture = ""
         if number < MAX_PATTERN_PICTURES:
+            from engine.report.story_pictures import witness_picture  # networkx
+
             task = store.task(store.bug(pattern.witness).problem_id)
-            picture = _picture(task, pattern.about.action)
+            picture = witness_picture(task, pattern.about.action)
         title = titles[pattern.id]
         yield PatternStory(pattern, title, tuple(pattern_facts(pattern, title)), picture)
-
-
-def _picture(task: Task, action: str) -> str:
-    """The initial state of a witness, and what the policy does there."""
-    try:
-        require_drawable(task)
-    except PlumblineError:
-        return ""
-    title = f"The policy: ({action})" if action else ""
-    return svg(state_picture(task, task.init, title, action), 480)
 
 
 def _campaign(store: WorkspaceReader, number: int | None) -> CampaignRow:
@@ -282,7 +230,7 @@ def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStor
         require_fit(bug, task, localization)
         policy = policy_trace(task, bug.finding.state, bug.finding.run)
         better, is_plan = evidence_trace(task, bug.finding.evidence), bug.finding.evidence.is_plan
-        pictures = story_pictures(task, policy, better, localization) if room > 0 else ()
+        pictures = _pictures(task, policy, better, localization) if room > 0 else ()
         room -= sum(len(picture.svg) for picture in pictures)
         yield BugStory(
             row,
@@ -293,6 +241,14 @@ def _stories(store: WorkspaceReader, bugs: Sequence[BugRow]) -> Iterator[BugStor
             ending_text(policy) if row.policy_cost is None else "",
             pictures,
         )
+
+
+def _pictures(
+    task: Task, policy: Trace, better: Trace, localization: Localization | None
+) -> tuple[StoryPicture, ...]:
+    from engine.report.story_pictures import story_pictures  # networkx
+
+    return story_pictures(task, policy, better, localization)
 
 
 def _lines(

@@ -24,8 +24,8 @@ from engine.native.library import HEURISTICS, Heuristic, Int64Array, Outcome
 from engine.native.policies import NativePolicy
 from engine.native.searches import NativeEvaluator
 from engine.records.finding import INFINITY
+from engine.search.obstacle import find_heuristic_obstacle
 from engine.search.results import NO_LIMITS, SearchLimits
-from engine.task.cases import find_split_obstacle
 from engine.task.states import facts_array, native_task
 from engine.task.task import Fact, Task
 
@@ -168,15 +168,6 @@ def heuristic_called(name: str, task: Task) -> Heuristic:
     if obstacle := find_heuristic_obstacle(name, task):
         raise UsageError(obstacle, hint="use lmcut")
     return HEURISTICS[name]
-
-
-def find_heuristic_obstacle(name: str, task: Task) -> str:
-    """Return why a heuristic cannot be used on a task, or an empty string."""
-    if name == "ms" and task.derived_variables:
-        return "merge-and-shrink (ms) needs a task without axioms"
-    if name == "cartesian" and (obstacle := find_split_obstacle(task)):
-        return f"Cartesian abstractions (cartesian) do not work here: {obstacle}"
-    return ""
 
 
 class Evaluator:

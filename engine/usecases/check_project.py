@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.campaign.inputs import read_file
 from engine.errors import CancelledError, PlumblineError
+from engine.oracles.obstacle import describe_obstacle
 from engine.pddl import Diagnostic, Report, check_files, check_problem_file
 from engine.policies.consent import Consent
 from engine.policies.policy import Policy, close_policy, open_policy
@@ -175,8 +176,6 @@ def _run_problem(
     pools: Sequence[str],
     translator: Translator,
 ) -> None:
-    from engine.oracles.kind import describe_obstacle
-
     files = [problem] if is_grounded(problem) else [project.domain or "", problem]
     try:
         task = load_task_files(

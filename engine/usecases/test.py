@@ -13,6 +13,7 @@ from engine.errors import CancelledError
 from engine.fuzzing.pool_file import PoolEntry, read_pool
 from engine.oracles import objective, registry
 from engine.oracles.clock import OracleClock
+from engine.oracles.obstacle import describe_obstacle
 from engine.oracles.pco import Contest, contest_of
 from engine.oracles.session import Oracle, OracleSession, Origin
 from engine.oracles.solo import SoloOracle, Terms
@@ -97,6 +98,11 @@ class PoolResult:
     policy_states: int
     stopped: bool  # by the user; results so far are returned
     policy_errors: tuple[str, ...] = ()  # what happened where policies gave no answer
+
+
+def declined_by(oracles: Iterable[str], task: Task) -> str:
+    """What these oracles cannot do on the task and what they do instead, or nothing."""
+    return describe_obstacle(task) if registry.factorizations(oracles) else ""
 
 
 def examine_pool(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.campaign.config_reader import parse_config, read_config
-from engine.campaign.config_writer import template
 from engine.campaign.presets import PRESETS
+from engine.campaign.template import template
 from engine.errors import ConfigurationError, UnreadableFileError
 from engine.records.codec import decode, encode
 from engine.records.config import CampaignConfig

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from engine.report import content
-from engine.report.content import gather, story_pictures, telling
+from engine.report.content import gather, telling
 from engine.report.html import html_report
+from engine.report.story_pictures import story_pictures
 from engine.report.trace import evidence_trace, policy_trace
 from engine.workspace.rows import Bug
 from engine.workspace.workspace import Workspace

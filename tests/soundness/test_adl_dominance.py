@@ -19,7 +19,7 @@ from engine.dominance.checker import DominanceChecker
 from engine.dominance.compute import Variant, compute
 from engine.dominance.function import NO_SUM, NO_VALUE, DominanceFunction
 from engine.dominance.plain_system import plain_labels
-from engine.oracles.kind import describe_obstacle
+from engine.oracles.obstacle import describe_obstacle
 from engine.records.config import Factorization
 from engine.records.finding import INFINITY
 from engine.search.exhaustive import hstar_all
