@@ -68,7 +68,8 @@ class Standing:
 class OracleResult:
     """One oracle's work on the pool, or on a part of it if it was stopped; by state number.
 
-    In a team, flags rest on shared bounds, and bugs outside the pool belong to the first finder.
+    In a team, flags rest on shared bounds, and bugs that an examination of another state proves
+    belong to the first finder.
     """
 
     oracle: str
@@ -251,9 +252,13 @@ class _PoolTest:
                 name,
                 verdicts[name],
                 {
-                    number: _flag(found[self.states[number].state])
-                    for number, verdict in verdicts[name].items()
-                    if verdict is OracleVerdict.BUG
+                    number: _flag(finding)
+                    for number, tested in enumerate(self.states)
+                    if (finding := found.get(tested.state)) is not None
+                    and (
+                        verdicts[name].get(number) is OracleVerdict.BUG
+                        or finding.oracle == name  # also of a state that was examined before
+                    )
                 },
                 tuple(_flag(finding) for finding in first if finding.state not in pool),
                 None if contest is None else tuple(_standings(contest, session.values, first)),

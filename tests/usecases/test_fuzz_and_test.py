@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 from reference.recording_link import RecordingLink
 
+from engine.dominance.checker import DominanceChecker
 from engine.errors import UsageError
 from engine.fuzzing.fuzzer import BLOCK
 from engine.fuzzing.pool_file import read_pool
+from engine.records.config import Mode
+from engine.records.events import OracleVerdict
 from engine.task.load import load_task
 from engine.task.task import Task
 from engine.usecases.fuzz import BiasOptions, FuzzOptions, fuzz
 from engine.usecases.search import PlanOptions
 from engine.usecases.test import ExamineOptions, examine_pool
+from engine.verify.evidence import verify
 
 DOMAIN = """
 (define (domain corridor) (:requirements :strips)
@@ -76,6 +80,22 @@ def test_a_stop_keeps_the_verdicts_so_far(task: Task, tmp_path: Path) -> None:
     assert work.verdicts.items() <= whole.oracles[0].verdicts.items()
     assert len(work.verdicts) == 2
     assert part.states == whole.states
+
+
+def test_a_team_flags_states_that_it_proves_later(task: Task, tmp_path: Path) -> None:
+    """What is learned in one state may prove a bug in another one, examined long before."""
+    pool = tmp_path / "pool"
+    fuzz(RecordingLink(), task, pool, FuzzOptions(size=20), BiasOptions())
+    options = ExamineOptions(("bmo:lookahead=0", "inverse"), mode=Mode.HUNT)
+    result = examine_pool(RecordingLink(), task, "builtin:hadd", pool, options)
+    bmo, _ = result.oracles
+    later = {n: flag for n, flag in bmo.flags.items() if bmo.verdicts[n] is not OracleVerdict.BUG}
+    assert later
+    for number, flag in later.items():
+        tested = result.states[number]
+        assert flag.state == tested.state
+        assert tested.policy_cost is None or flag.bound < tested.policy_cost
+        assert verify(flag.evidence, task, DominanceChecker(task)).bound == flag.bound
 
 
 def test_options_that_do_not_go_together_are_refused() -> None:
