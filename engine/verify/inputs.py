@@ -6,7 +6,7 @@ files cannot be changed in this way: given files are compared with the copies by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,7 @@ from engine.records.codec import Record
 from engine.records.config import CampaignConfig
 from engine.records.inputs import File, PolicyInput, ProblemInput
 from engine.records.policy_spec import PolicySpec
-from engine.records.verification import HOLDS, Verdict, false, undecided
+from engine.records.verification import HOLDS, Standing, Verdict, false, undecided
 from engine.task.task import Fact, GroundAtom, Task
 from engine.workspace.rows import UnitInputs
 
@@ -47,29 +47,52 @@ class CampaignInputs:
 
 def check_campaign(inputs: CampaignInputs, has_key: bool) -> Verdict:
     """Whether a campaign has the files and units of its configuration, and the key of both."""
+    if problem := next(_mismatches(inputs), ""):
+        return false(problem)
+    return HOLDS if has_key else false("its key does not match its configuration and inputs")
+
+
+def _mismatches(inputs: CampaignInputs) -> Iterator[str]:
     config = inputs.config
     problems = list(dict.fromkeys(unit.problem for unit in inputs.units))
     policies = list(dict.fromkeys(unit.policy for unit in inputs.units))
     units = [(unit.problem, unit.policy, unit.seed) for unit in inputs.units]
     if units != list(product(problems, policies, config.seeds)):
-        return false("its units do not combine every problem, policy and seed")
+        yield "its units do not combine every problem, policy and seed"
     if len(problems) != len(config.problems) or len(policies) != len(config.policies):
-        return false("its units do not match its configuration")
+        yield "its units do not match its configuration"
     for name, stored, said in (
         ("policy", inputs.policies, config.policies),
         ("policy of the portfolio", inputs.portfolio, config.portfolio),
     ):
         if [policy.spec for policy in stored] != list(said):
-            return false(f"its configuration names another {name}")
+            yield f"its configuration names another {name}"
     if (inputs.pool is None) != (config.pool is None):
-        return false("it imports states and its configuration does not, or the reverse")
+        yield "it imports states and its configuration does not, or the reverse"
     if any(
         (problem.domain is None) != (config.domain is None)
         or problem.unit_costs != config.unit_costs
         for problem in inputs.problems
     ):
-        return false("its problems and its configuration differ in domain or unit costs")
-    return HOLDS if has_key else false("its key does not match its configuration and inputs")
+        yield "its problems and its configuration differ in domain or unit costs"
+    for name in _strange_names(inputs):
+        yield f"its configuration has no '{name}'"
+
+
+def _strange_names(inputs: CampaignInputs) -> Iterator[str]:
+    """Names of problems and policies that are not the ends of the paths in the configuration."""
+    for problem, path in zip(inputs.problems, inputs.config.problems, strict=True):
+        parts = Path(path).parts
+        if problem.name not in (path, *("/".join(parts[-n:]) for n in range(1, len(parts) + 1))):
+            yield problem.name
+    for policy in (*inputs.policies, *inputs.portfolio):
+        spec = PolicySpec.parse(policy.spec)
+        parts = () if spec.path is None else spec.path.parts
+        if policy.name not in (
+            policy.spec,
+            *(spec.short_name(n) for n in range(1, max(1, len(parts)) + 1)),
+        ):
+            yield policy.name
 
 
 def check_policy(policy: PolicyInput) -> Verdict:
@@ -119,7 +142,7 @@ def check_given_problem(problem: ProblemInput, given: GivenFiles) -> Verdict:
             return false("it has no domain, but one was given")
         if problem.domain.content != given.domain.content:
             return false(f"its domain is not {given.domain.path}")
-    return _among(problem.problem, given.problems)
+    return _among(problem.problem, problem.name, given.problems)
 
 
 def check_given_policy(policy: PolicyInput, given: GivenFiles) -> Verdict:
@@ -130,14 +153,22 @@ def check_given_policy(policy: PolicyInput, given: GivenFiles) -> Verdict:
     files = tuple(item.file for item in given.policies if item.file is not None)
     if given.policies and not files:
         return undecided("no file was given for it")
-    return _among(policy.file, files)
+    return _among(policy.file, policy.file.path, files)
 
 
-def _among(stored: File, given: Sequence[File]) -> Verdict:
+def check_given_portfolio(policy: PolicyInput, given: GivenFiles) -> Verdict:
+    """Only files of the same name are compared: the others need not be given."""
+    verdict = check_given_policy(policy, given)
+    return verdict if verdict.standing is Standing.FALSE else HOLDS
+
+
+def _among(stored: File, name: str, given: Sequence[File]) -> Verdict:
     """By contents; a file of the same name with other contents is not what was tested."""
-    if not given or any(file.content == stored.content for file in given):
+    if not given:
         return HOLDS
-    for file in given:
-        if Path(file.path).name == Path(stored.path).name:
-            return false(f"it is not {file.path}: the contents differ")
+    namesakes = [file for file in given if Path(file.path).name == Path(name).name]
+    if any(file.content == stored.content for file in namesakes or given):
+        return HOLDS
+    if namesakes:
+        return false(f"it is not {namesakes[0].path}: the contents differ")
     return undecided("no file was given for it")

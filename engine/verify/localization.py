@@ -80,10 +80,14 @@ def check_cause(finding: Finding, found: Localization, task: Task) -> Verdict:
         return false(f"the run cannot be replayed: {path}")
     if len(found.steps) != len(path.operators):
         return false("the steps do not match the run")
+    if found.failure is not None and (problem := _place_problem(found.failure, path)):
+        return false(problem)
     expected = _cause(finding, found, path, task)
     if found.cause == expected:
         return HOLDS
     said, follows = (_cause_text(cause) for cause in (found.cause, expected))
+    if said == follows:
+        return false("the stored root cause has another state than that of its step")
     return false(f"the stored root cause is {said}, but {follows} follows from its steps")
 
 
@@ -121,6 +125,8 @@ def _mismatches(
     for step in found.steps:
         for problem in _step_mismatches(finding, step, path, bounds, task):
             yield f"step {step.index + 1}: {problem}"
+    if found.failure is not None and (problem := _place_problem(found.failure, path)):
+        yield problem
     solved = finding.run.outcome is RunOutcome.SOLVED
     yield from find_loss_problems(found, bounds, path.costs, solved, task)
     yield from _better_plan_mismatches(finding, found, path, bounds, task)
@@ -198,11 +204,18 @@ def _plan_problems(
         yield f"the plan costs {cost_of(plan, task)}, not {cost}"
 
 
+def _place_problem(failure: Failure, path: Path) -> str:
+    """Why a run has no such places."""
+    if failure.loop_begin != path.loop_begin:
+        return "the loop begins at another step"
+    if max(failure.last_solvable or 0, failure.first_unsolvable or 0) >= len(path.states):
+        return "the step that loses the goal is beyond the end of the run"
+    return ""
+
+
 def _failure_mismatches(
     failure: Failure, path: Path, bounds: Sequence[Bounds], task: Task
 ) -> Iterator[str]:
-    if failure.loop_begin != path.loop_begin:
-        yield "the loop begins at another step"
     last, first = failure.last_solvable, failure.first_unsolvable
     if path.operators:  # or else no step says anything about the only state
         solvable = [k for k, (_, high) in enumerate(bounds) if high < INFINITY]
@@ -210,9 +223,7 @@ def _failure_mismatches(
         if (last, first) != (max(solvable, default=None), min(lost, default=None)):
             yield "the step that loses the goal does not follow from the costs"
             return
-    if max(last or 0, first or 0) >= len(path.states):
-        yield "the step that loses the goal is beyond the end of the run"
-    elif (failure.plan is None) != (last is None):
+    if (failure.plan is None) != (last is None):
         yield "the plan from the last solvable state is missing"
     elif last is not None and failure.plan is not None:
         yield from _plan_problems(path.states[last], failure.plan, None, task)

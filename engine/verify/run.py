@@ -219,8 +219,13 @@ def _ending(decision: int | None, was_asked: bool) -> tuple[RunOutcome, EndReaso
     return RunOutcome.FAILED, reasons.get(decision, EndReason.INAPPLICABLE)
 
 
-def check_run(decisions: Decisions | str, finding: Finding) -> tuple[Verdict, PolicyAnswer]:
-    """Whether a policy takes the run of a finding, which can be replayed on the task."""
+def check_run(
+    decisions: Decisions | str, finding: Finding, step_limit: int = 0
+) -> tuple[Verdict, PolicyAnswer]:
+    """Whether a policy takes the run of a finding, which can be replayed on the task.
+
+    A run that was stopped at a limit has at least `step_limit` steps.
+    """
     if isinstance(decisions, str):
         return _not_asked(decisions)
     states, expected = _steps(finding, decisions.task)
@@ -235,9 +240,17 @@ def check_run(decisions: Decisions | str, finding: Finding) -> tuple[Verdict, Po
             return undecided(f"in step {step} it rates two actions equally"), PolicyAnswer.SAME
         words = f"{_words(now, decisions.task)} instead of {_words(was, decisions.task)}"
         return _other(decisions, f"in step {step} it chooses {words}")
+    return _check_end(decisions, finding, step_limit), PolicyAnswer.SAME
+
+
+def _check_end(decisions: Decisions, finding: Finding, step_limit: int) -> Verdict:
+    """Whether a run that takes the policy's steps was stopped where it says."""
     if finding.run.reason is EndReason.POLICY_ERROR:
-        return _fails_there(decisions, _last_state(finding, decisions.task)), PolicyAnswer.SAME
-    return HOLDS, PolicyAnswer.SAME
+        return _fails_there(decisions, _last_state(finding, decisions.task))
+    taken = len(finding.run.operators)
+    if finding.run.reason is EndReason.STEP_LIMIT and taken < step_limit and decisions.is_own:
+        return false(f"it was stopped after {taken} steps, but the limit is {step_limit}")
+    return HOLDS
 
 
 def _not_asked(reason: str) -> tuple[Verdict, PolicyAnswer]:

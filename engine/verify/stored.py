@@ -52,6 +52,7 @@ from engine.verify.inputs import (
     GivenFiles,
     check_campaign,
     check_given_policy,
+    check_given_portfolio,
     check_given_problem,
     check_policy,
     check_task,
@@ -61,6 +62,7 @@ from engine.verify.run import opened_policy
 from engine.verify.semantics import find_state_problem
 from engine.verify.trials import (
     check_actions,
+    check_given_trial,
     check_pair,
     check_policy_run,
     check_runs,
@@ -80,7 +82,9 @@ UNCHECKED = (
     "times, memory, and the effort of walks, searches and policies",
     "that walks were drawn as the settings of fuzzing and their seed say; they are replayed",
     "which oracle or policy of the portfolio proved a bug, and whether first or in retrospect",
+    "settings that nothing contradicts that was found, such as the objective",
     "which limits were set or reached, and how far dominance functions were computed",
+    "whether and why units, trials and searches for witnesses failed or ended without a result",
     "verdicts and bounds that are weaker than they could be",
     "paths of files; only their contents are checked",
     "triage, notes, the log, the project and trainings",
@@ -237,7 +241,8 @@ class Verifier:
             verdict = false("its key is not that of its settings and inputs")
             if experiments.with_key(key) == row.id:
                 plan = self._finders.plan_trials
-                verdict = check_experiment(row, asked, trials, self._store, plan)
+                given = (check_given_trial(trial, self._options.given) for trial in trials)
+                verdict = joined([check_experiment(row, asked, trials, self._store, plan), *given])
             yield CheckedClaim(ClaimKind.INPUTS, name, verdict)
             for trial, inputs in zip(asked, trials, strict=True):
                 problem = find_question_problem(inputs, trial.status, trial.result)
@@ -301,6 +306,11 @@ class Verifier:
                 yield CheckedClaim(ClaimKind.INPUTS, *self._translate(problem, cache))
         for policy in dict.fromkeys(unit.policy for unit in units):
             yield CheckedClaim(ClaimKind.INPUTS, *self._check_policy(policy))
+        for member in self._store.portfolio(campaign):
+            verdict = check_policy(member)
+            if verdict == HOLDS:
+                verdict = check_given_portfolio(member, self._options.given)
+            yield CheckedClaim(ClaimKind.INPUTS, f"policy {member.name}", verdict)
         for unit in units:
             bugs = [row for row in rows if row.unit == unit.unit]
             yield from self._unit(unit, config, pool, bugs)
@@ -468,10 +478,10 @@ class Verifier:
         yield CheckedClaim(ClaimKind.PATTERNS, unit.bug, verdict)
 
     def _origin(self, bug: int, task: Task) -> Origin:
-        found = self._store.bug(bug)
-        require_fit(found, task)
+        found, localization = self._store.bug(bug), self._store.localization(bug)
+        require_fit(found, task, localization)
         costs = self._costs_of(found.problem_id, task)
-        return Origin(found.finding, self._store.localization(bug), task, costs)
+        return Origin(found.finding, localization, task, costs)
 
     def _costs_of(self, problem: int, task: Task) -> CostToGo:
         """What is known of the costs in a task, without exploring it."""

@@ -34,6 +34,12 @@ from engine.records.verification import HOLDS, Standing, Verdict, false, undecid
 from engine.task.task import Task
 from engine.verify.claims import find_end_problem
 from engine.verify.cost_to_go import CostToGo
+from engine.verify.inputs import (
+    GivenFiles,
+    check_given_policy,
+    check_given_portfolio,
+    check_given_problem,
+)
 from engine.verify.optimality import check_at_least, check_at_most
 from engine.verify.run import Decisions, check_actions_taken, check_pool_run
 from engine.verify.semantics import is_applicable, is_goal, successor
@@ -90,6 +96,19 @@ def _action_mismatches(plan: ActionPlan, result: ActionResult) -> Iterator[str]:
         yield "its answers are not one of each algorithm about each action"
     if result.search is not None and not plan.heuristic:
         yield "it has a search, but no heuristic"
+
+
+def check_given_trial(trial: Trial, given: GivenFiles) -> Verdict:
+    """Whether the files of a trial are those of the user, as far as these were given."""
+    tested, others = trial.policies[:1], trial.policies[1:]
+    verdicts = [check_given_policy(policy, given) for policy in tested]
+    verdicts += [check_given_portfolio(policy, given) for policy in others]
+    if trial.problem is not None:
+        verdicts.append(check_given_problem(trial.problem, given))
+    if given.domain is not None and trial.files:
+        known = any(file.content == given.domain.content for file in trial.files)
+        verdicts.append(HOLDS if known else undecided("no file was given for its domains"))
+    return joined(verdicts)
 
 
 def check_runs(result: RunResult, task: Task) -> Verdict:

@@ -220,7 +220,7 @@ class UnitClaims:
         if problem := find_run_problem(finding.state, finding.run, self._task):
             yield CheckedClaim(ClaimKind.RUNS, number, false(problem))
             return
-        run, answer = check_run(decisions, finding)
+        run, answer = check_run(decisions, finding, testing.step_limit)
         self.replies.append(PolicyReply(number, answer, run.reason))
         yield CheckedClaim(ClaimKind.RUNS, number, run)
         reached.add_walk(finding.state, finding.run.operators)
@@ -246,7 +246,9 @@ class UnitClaims:
             steps = false("the listed loss differs from that of its worst step")
         yield CheckedClaim(ClaimKind.LOCALIZATIONS, row.id, steps)
         cause = check_cause(finding, found, self._task)
-        if cause == HOLDS and row.root_cause is not None:
+        if cause == HOLDS and (row.root_cause is None) != (found.cause is None):
+            cause = false("its step and its root cause do not belong together")
+        elif cause == HOLDS and row.root_cause is not None:
             place = self._causes.get(row.root_cause)
             if place != (row.problem, row.policy):
                 cause = false("its root cause belongs to another problem or policy")

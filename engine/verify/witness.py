@@ -73,6 +73,11 @@ def with_minimizer(config: CampaignConfig) -> CampaignConfig:
 
 def check_place(unit: WitnessUnit, row: WitnessRow, store: WorkspaceReader) -> Verdict:
     """Whether a witness and the bug it was made from belong together."""
+    problem = next(_place_problems(unit, row, store), "")
+    return false(problem) if problem else HOLDS
+
+
+def _place_problems(unit: WitnessUnit, row: WitnessRow, store: WorkspaceReader) -> Iterator[str]:
     bug = store.bug(row.bug)
     inputs = {item.unit: item for item in store.unit_inputs(unit.campaign)}
     origin = inputs.get(bug.row.unit)
@@ -81,16 +86,17 @@ def check_place(unit: WitnessUnit, row: WitnessRow, store: WorkspaceReader) -> V
         unit.policy,
         unit.seed,
     ):
-        return false("it belongs to another bug than the one it was made from")
+        yield "it belongs to another bug than the one it was made from"
     if row.step is None and row.root_cause != bug.row.root_cause:
-        return false("its root cause differs from that of the bug it was made from")
+        yield "its root cause differs from that of the bug it was made from"
+    if row.step is not None and row.root_cause is not None:
+        yield "it was made from a step, but names a root cause"
     own = store.unit(unit.unit)
-    if own.status != "finished" or own.statistics != UnitStatistics():
-        return false("its unit has a result of its own")
+    if own.status != "finished" or own.statistics != UnitStatistics() or store.pool(unit.unit):
+        yield "its unit has a result of its own"
     names = [Path(store.problem(number).name) for number in (unit.origin, unit.problem)]
     if not names[1].name.startswith(f"{names[0].stem}-witness-"):
-        return false("its name is not that of a witness of its origin")
-    return HOLDS
+        yield "its name is not that of a witness of its origin"
 
 
 def check_witness(made: Made, origin: Origin) -> Verdict:

@@ -2,7 +2,8 @@
 
 A file may come from a stranger: its first bytes are looked at before SQLite sees it, and it has to
 have our tables and nothing else, because a trigger or a view would make our own statements do what
-its author wants. Then no page of it is used twice, so that a small file holds only few rows.
+its author wants. Then no page of it is used twice, so that a small file holds only few rows, and
+indexes have the rows of their tables, so that all questions see the same ones.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ def _refuse_foreign_objects(connection: sqlite3.Connection, path: Path, version:
 
 def refuse_damage(connection: Connection) -> None:
     """Check the structure of the whole file, then every value: others can write in between."""
-    ((verdict,),) = connection.rows("PRAGMA quick_check(1)")
+    ((verdict,),) = connection.rows("PRAGMA integrity_check(1)")
     if verdict != "ok":
         raise damaged(connection.path, str(verdict).splitlines()[-1])
     for table in tables_of(connection.rows):

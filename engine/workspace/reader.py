@@ -541,7 +541,7 @@ class WorkspaceReader(BugReader):
 
     def damage(self) -> str:
         """What is wrong with the file; empty if nothing is."""
-        ((answer,),) = self._rows("PRAGMA quick_check(1)")
+        ((answer,),) = self._rows("PRAGMA integrity_check(1)")
         return "" if answer == "ok" else str(answer)
 
     def _file(self, sha256: str, path: str | None) -> File:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.amount import amount
+from reference.forging import forging
 from reference.hostile_files import NAMES
 from reference.hostile_readers import READ, REFUSED, Read, read_workspace, taken
 from reference.hostile_workspaces import STRANGE_SCHEMAS, strange_cells
@@ -160,6 +161,37 @@ def test_only_white_space_of_sqlite_is_white_space(changed: Change, space: str) 
         f"replace(sql, 'note TEXT', 'note{space}TEXT') WHERE name = 'findings'"
     )
     assert main(["bugs", str(path)]) == 2
+
+
+INDEX_OF = {"findings": "finding_by_status", "localizations": "localization_by_root_cause"}
+
+
+@pytest.mark.parametrize("table", INDEX_OF)
+def test_an_index_that_knows_other_rows_is_damage(changed: Change, table: str) -> None:
+    """SQLite answers some questions from an index alone: lists and checks would see other bugs."""
+    path, name = changed(), INDEX_OF[table]
+    with forging(path) as connection:
+        (row,) = connection.execute("SELECT * FROM sqlite_master WHERE name = ?", (name,))
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("DELETE FROM sqlite_master WHERE name = ?", (name,))
+    with forging(path) as connection:
+        connection.execute(f"DELETE FROM {table}")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    with pytest.raises(WorkspaceError, match=r"the file is damaged: .*index"):
+        Workspace.open(path)
+
+
+def test_a_localization_of_a_missing_bug_is_in_no_list(changed: Change) -> None:
+    path = changed(
+        "CREATE TEMP TABLE lost AS SELECT * FROM localizations WHERE root_cause NOT NULL LIMIT 1;"
+        "UPDATE lost SET finding = 99; INSERT INTO localizations SELECT * FROM lost"
+    )
+    with Workspace.open(path) as store:
+        there = {bug.id for bug in store.bugs()}
+        listed = {bug for cause in store.root_causes() for bug in cause.bugs}
+    assert listed
+    assert listed <= there
 
 
 def test_a_few_bytes_do_not_fill_the_memory(

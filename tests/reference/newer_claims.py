@@ -63,6 +63,15 @@ testing.oracles = ["astar:expansions=2000"]
 testing.skip_known_bugs = false
 localization.enabled = true
 """
+UNDECIDED = """\
+domain = "domain.pddl"
+problems = ["p2.pddl"]
+policies = ["builtin:gc"]
+fuzzing.size = 12
+testing.oracles = ["lookahead:depth=2", "astar"]
+localization = { enabled = true, search_expansions = 1, bug_expansions = 1 }
+"""
+"""So little effort that some bugs have no root cause."""
 IMPORTED = """\
 domain = "domain.pddl"
 problems = ["p2.pddl"]
@@ -134,6 +143,10 @@ def make_compared(folder: Path) -> Path:
 
 def make_derived(folder: Path) -> Path:
     return _campaign(folder, DERIVED)
+
+
+def make_undecided(folder: Path) -> Path:
+    return _campaign(folder, UNDECIDED)
 
 
 def make_several(folder: Path) -> Path:

@@ -274,8 +274,37 @@ def more_of_oracle(number: int, name: str, more: int) -> Forgery:
     return totals(change)
 
 
+def stopped_run(forger: Forger) -> None:
+    """A run that is said to have been stopped at the limit, a step before the goal."""
+    number = forger.one("SELECT id FROM findings WHERE unit = 1 ORDER BY gap DESC")
+    operators = unpack(forger.one("SELECT operators FROM runs WHERE finding = ?", number))[:-1]
+    cost = sum(forger.task.operators[operator].cost for operator in operators)
+    assert cost > forger.one("SELECT bound FROM findings WHERE id = ?", number)
+    forger.do(
+        "UPDATE runs SET outcome = 'aborted', reason = 'step-limit', cost = ?, operators = ? "
+        "WHERE finding = ?",
+        cost,
+        pack(operators),
+        number,
+    )
+    forger.do(
+        "UPDATE findings SET kind = 'unclassified', policy_cost = ?1, gap = ?1 - bound "
+        "WHERE id = ?2",
+        cost,
+        number,
+    )
+    forger.do("UPDATE history SET gap = ? - bound WHERE finding = ?", cost, number)
+    for table in ("localized_steps", "localizations"):
+        forger.do(f"DELETE FROM {table} WHERE finding = ?", number)
+    # The totals agree.
+    forger.edit_config(lambda document: void(document["localization"].update(enabled=False)))
+    forger.edit_statistics(lambda document: void(document.update(localized=0)))
+    forger.rekey()
+
+
 FORGERIES: dict[str, dict[str, Forgery]] = {
     "one": {
+        "a run that was stopped before its limit": stopped_run,
         "states of two bugs": exchange_states,
         "bounds of two bugs": exchange("findings", "bound, gap", "id"),
         "costs of two bugs": exchange("findings", "policy_cost, gap, bound", "id"),
@@ -503,6 +532,10 @@ PASSING: dict[str, tuple[Forgery, str]] = {
     "fewer expansions for a bug": (
         config(lambda c: c["localization"].update(bug_expansions=1)),
         "limits",
+    ),
+    "known bugs that were skipped": (
+        config(lambda c: c["testing"].update(skip_known_bugs=True)),
+        "settings that nothing contradicts",
     ),
     "another bias": (config(lambda c: c["fuzzing"].update(bias="gap")), "settings of fuzzing"),
     "novelty": (config(lambda c: c["fuzzing"].update(novelty=1)), "settings of fuzzing"),

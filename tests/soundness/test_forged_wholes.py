@@ -19,8 +19,11 @@ from reference.newer_claims import (
     make_imported,
     make_parts,
     make_several,
+    make_undecided,
     make_witnesses,
 )
+
+from engine.records.codec import pack
 
 Forgery = Callable[[NewerForger], None]
 Verify = Callable[[Path], tuple[int, dict[str, Any]]]
@@ -30,6 +33,7 @@ MAKERS = {
     "witnesses": make_witnesses,
     "several": make_several,
     "imported": make_imported,
+    "undecided": make_undecided,
 }
 
 
@@ -116,7 +120,42 @@ def never_imported(forger: NewerForger) -> None:
     forger.rekey()
 
 
+def renamed(table: str, *statements: str) -> Forgery:
+    """Other names of problems or policies, with the key of the campaign."""
+
+    def forge(forger: NewerForger) -> None:
+        for statement in statements:
+            forger.do(f"UPDATE {table} SET name = {statement}")
+        forger.rekey()
+
+    return forge
+
+
+def a_witness_that_tested(forger: NewerForger) -> None:
+    """A state that an oracle is said to have examined, in the unit of a witness."""
+    unit, finding, state = forger.sqlite.execute(
+        "SELECT f.unit, f.id, f.state FROM findings f WHERE unit > 1 LIMIT 1"
+    ).fetchone()
+    pool = "INSERT INTO pool VALUES (?, 0, ?, -1, ?, 0, 'solved', 'goal', 1, 1)"
+    forger.do(pool, unit, state, pack(()))
+    answer = "INSERT INTO answers VALUES (?, 0, 'astar', 'no bug, proven optimal', 1, 0, 0, 0)"
+    forger.do(answer, unit)
+    forger.do("UPDATE findings SET pool_number = 0 WHERE id = ?", finding)
+
+
+def lent_root_cause(forger: NewerForger) -> None:
+    """The root cause of a bug whose steps show none."""
+    number = forger.one("SELECT finding FROM localizations WHERE root_cause IS NULL")
+    forger.do(
+        "INSERT INTO root_causes SELECT 9, u.policy, f.state, 0, 'detour', 'drive a b' "
+        "FROM findings f JOIN units u ON u.id = f.unit WHERE f.id = ?",
+        number,
+    )
+    forger.do("UPDATE localizations SET root_cause = 9 WHERE finding = ?", number)
+
+
 FORGERIES: dict[str, dict[str, Forgery]] = {
+    "undecided": {"a root cause of steps that are not bad": lent_root_cause},
     "parts": {
         "campaigns with each other's variants": sql(
             swapped("parts", "variant", "''", "'novelty off'")
@@ -199,6 +238,13 @@ FORGERIES: dict[str, dict[str, Forgery]] = {
         "settings that cannot be read": sql("UPDATE experiments SET config = '7' WHERE id = 1"),
     },
     "witnesses": {
+        "a witness that tested states": a_witness_that_tested,
+        "a witness of a step under a root cause": sql(
+            "UPDATE witnesses SET step = 0 WHERE finding NOT NULL"
+        ),
+        "a root cause in a state of a smaller problem": sql(
+            "UPDATE root_causes SET state = (SELECT f.state FROM findings f WHERE f.unit > 1)"
+        ),
         "a witness whose unit has totals": sql(
             "UPDATE units SET statistics = (SELECT statistics FROM units WHERE id = 1) WHERE id = 2"
         ),
@@ -219,6 +265,12 @@ FORGERIES: dict[str, dict[str, Forgery]] = {
         ),
     },
     "several": {
+        "problems under each other's names": renamed(
+            "problems",
+            "'old ' || name",
+            "CASE name WHEN 'old p1.pddl' THEN 'p2.pddl' ELSE 'p1.pddl' END",
+        ),
+        "a policy under another name": renamed("policies", "'best.pt' WHERE id = 1"),
         "a state of another problem": sql(
             "UPDATE states SET problem = 2 WHERE id = (SELECT state FROM findings WHERE id = 1)"
         ),
@@ -270,6 +322,14 @@ FORGERIES: dict[str, dict[str, Forgery]] = {
 }
 
 PASSING: dict[str, tuple[str, Forgery, str]] = {
+    "a unit that failed for no reason": (
+        "several",
+        sql(
+            "UPDATE campaigns SET status = 'incomplete'",
+            "UPDATE units SET status = 'failed', error = 'no memory' WHERE id = 2",
+        ),
+        "whether and why units",
+    ),
     "another preset": ("parts", settings(lambda c: c.update(preset="eisenhut-2024")), "preset"),
     "another scale": ("parts", settings(lambda c: c.update(scale=1)), "scale"),
     "oracles instead of fuzzing": (

@@ -447,6 +447,11 @@ FORGERIES: dict[str, tuple[ClaimKind, Forgery]] = {
     ),
     "a goal lost elsewhere": (LOCALIZATIONS, failure(first_unsolvable=0)),
     "a loop that begins elsewhere": (LOCALIZATIONS, failure(loop_begin=None)),
+    "a loop that begins nowhere": (LOCALIZATIONS, failure(loop_begin=77)),
+    "a goal that is lost nowhere": (
+        LOCALIZATIONS,
+        failure(last_solvable=10**6, first_unsolvable=10**6 + 1),
+    ),
     "a failure without a plan": (LOCALIZATIONS, failure(plan=None)),
     "a limit that was not reached": (
         LOCALIZATIONS,

@@ -17,6 +17,7 @@ from engine.verify.inputs import (
     GivenFiles,
     check_campaign,
     check_given_policy,
+    check_given_portfolio,
     check_given_problem,
     check_policy,
     check_task,
@@ -60,12 +61,25 @@ def test_a_true_campaign_holds_with_its_key() -> None:
         {"pool": DOMAIN},
         {"problems": [structs.replace(PROBLEM, unit_costs=True)]},
         {"problems": [structs.replace(PROBLEM, domain=None)]},
+        {"problems": [structs.replace(PROBLEM, name="q.pddl")]},
+        {"policies": [structs.replace(NETWORK, name="best.pt"), GREEDY]},
+        {"policies": [NETWORK, structs.replace(GREEDY, name="builtin:hff")]},
         {"config": CONFIG.with_seeds(0)},
         {"config": structs.replace(CONFIG, problems=("/p.pddl", "/q.pddl"))},
     ],
 )
 def test_other_inputs_are_false(change: dict[str, object]) -> None:
     assert check_campaign(replace(INPUTS, **change), has_key=True).standing == "false"
+
+
+def test_names_are_the_ends_of_paths() -> None:
+    config = structs.replace(CONFIG, problems=("/a/p.pddl", "/b/p.pddl"))
+    problems = [structs.replace(PROBLEM, name=f"{folder}/p.pddl") for folder in "ab"]
+    units = [UnitInputs(n, n, 1, 0) for n in (1, 2)]
+    config = structs.replace(config, policies=("/n.pt",), seeds=(0,))
+    for names, holds in ((problems, True), (problems[::-1], False)):
+        inputs = CampaignInputs(config, names, [NETWORK], [], None, units)
+        assert (check_campaign(inputs, has_key=True).standing == "holds") is holds
 
 
 def test_a_policy_is_where_its_name_says() -> None:
@@ -129,3 +143,21 @@ def test_policies_of_the_user_are_compared_by_contents() -> None:
     ):
         assert check_given_policy(policy, GivenFiles(policies=(given,))).standing == standing
     assert check_given_policy(NETWORK, GivenFiles()).standing == "holds"
+
+
+def test_a_file_of_another_name_does_not_stand_for_its_namesake() -> None:
+    """The workspace has the contents of `q` under the name of `p`."""
+    mine = File("p.pddl", b"mine", "/home/me/p.pddl")
+    other = File("q.pddl", b"problem", "/home/me/q.pddl")
+    assert check_given_problem(PROBLEM, GivenFiles(problems=(other,))).standing == "holds"
+    assert check_given_problem(PROBLEM, GivenFiles(problems=(mine, other))).standing == "false"
+    same = File("p.pddl", b"problem", "/home/me/b/p.pddl")
+    assert check_given_problem(PROBLEM, GivenFiles(problems=(mine, same))).standing == "holds"
+
+
+def test_a_portfolio_is_compared_with_files_of_the_same_name() -> None:
+    swapped = structs.replace(NETWORK, file=File("n.pt", b"swapped", "/home/me/n.pt"))
+    other = PolicyInput("m.pt", "/m.pt", File("m.pt", b"other", "/m.pt"))
+    for given, standing in ((swapped, "false"), (other, "holds"), (NETWORK, "holds")):
+        found = check_given_portfolio(NETWORK, GivenFiles(policies=(given,)))
+        assert found.standing == standing

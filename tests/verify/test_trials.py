@@ -17,9 +17,9 @@ from engine.records.verification import ClaimKind, Standing
 from engine.task.load import load_task
 from engine.usecases import experiment
 from engine.usecases.experiment import run_experiment
-from engine.usecases.verify import FINDERS
+from engine.usecases.verify import FINDERS, read_given
 from engine.verify.cost_to_go import CostToGo
-from engine.verify.stored import Verifier
+from engine.verify.stored import Verifier, VerifyOptions
 from engine.verify.trials import check_actions, check_runs
 from engine.workspace.workspace import Workspace
 
@@ -62,6 +62,30 @@ def test_a_workspace_with_trials_is_verified(
         counts = {item.claim: item for item in verifier.result().counts}
     assert counts[ClaimKind.TRIALS].held == len(found) == 4
     assert counts[ClaimKind.TRIALS].false == 0
+
+
+def test_trials_are_compared_with_files_of_the_user(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "w.plumb"
+    results("sievers-2026", suite, path, monkeypatch)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "domain.pddl").write_text(DOMAIN + "; changed")
+    (other / "p2.pddl").write_text(problem_text(1))
+    mine, theirs = ([str(at / "domain.pddl"), str(at / "p2.pddl")] for at in (tmp_path, other))
+    for (domain, problem), policy, standing in (
+        (mine, "builtin:optimal", None),
+        (mine, "builtin:hff", Standing.UNDECIDED),
+        ((theirs[0], mine[1]), "builtin:optimal", Standing.FALSE),
+        ((mine[0], theirs[1]), "builtin:optimal", Standing.FALSE),
+    ):
+        options = VerifyOptions(given=read_given(domain, [problem], [policy]))
+        with Workspace.open(path) as store:
+            verifier = Verifier(store, FINDERS, options)
+            list(verifier.claims())
+            found = [item.verdict.standing for item in verifier.result().problems]
+        assert found == ([] if standing is None else [standing])
 
 
 def test_forged_verdicts_about_actions_are_noticed(
