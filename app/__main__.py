@@ -16,7 +16,7 @@ from pathlib import Path
 
 import engine
 from engine.errors import ExitCode
-from engine.files import resource
+from engine.files import open_standard_streams, resource
 
 _X11_LIBRARIES = {
     "libxcb.so.1": "libxcb1",
@@ -107,6 +107,7 @@ def run_tour() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    open_standard_streams()
     parser = argparse.ArgumentParser(
         prog="plumbline-app",
         description="Opens Plumbline's window on a workspace: the last one, or the example.",

@@ -18,6 +18,7 @@ from engine import __version__
 from engine.commands.options import Options
 from engine.commands.stop_signal import ended_like_interrupted
 from engine.errors import CancelledError, ExitCode, PlumblineError
+from engine.files import open_standard_streams
 from engine.plain_text import printable
 from engine.workers.limits import address_space, is_out_of_memory
 
@@ -90,6 +91,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     # Commands make many objects that stay, and hardly any cycles: looking for these can wait.
     gc.set_threshold(50_000)
+    open_standard_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with ended_like_interrupted():

@@ -165,3 +165,21 @@ def test_a_shell_with_little_memory(
     assert process.returncode == 3, process.stderr
     assert "not enough memory" in process.stderr
     assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_without_standard_streams(tmp_path: Path, closed: str) -> None:
+    """What is printed would go into the first file that is opened, and no exit code would hold."""
+    words = ("search", FERRY / "domain.pddl", FERRY / "problems" / "p01.pddl")
+    plan = tmp_path / "plan"
+    process = subprocess.run(
+        [
+            *("bash", "-c", f'exec "$@" {closed}', "bash"),
+            *(sys.executable, "-P", "-m", "engine.cli", *words, "--out", plan),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert plan.read_text().startswith("(")
