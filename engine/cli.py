@@ -8,6 +8,7 @@ command line answers at once.
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import importlib
 import sys
@@ -146,6 +147,9 @@ def _failed(error: Exception, console: Console) -> int:
         return error.exit_code
     if is_out_of_memory(error):
         console.message("error: not enough memory; raise the limit of this shell (ulimit -v)")
+        return ExitCode.LIMIT_REACHED
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        console.message("error: too many open files; raise the limit of this shell (ulimit -n)")
         return ExitCode.LIMIT_REACHED
     import logging
 

@@ -1,4 +1,5 @@
 import argparse
+import errno
 import logging
 import sys
 from types import SimpleNamespace
@@ -56,6 +57,12 @@ def test_interrupting_is_no_error(command: SimpleNamespace, capsys) -> None:
     command.run = raising(KeyboardInterrupt())
     assert cli.main(["probe"]) == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "stopped\n"
+
+
+def test_too_many_open_files_are_a_limit(command: SimpleNamespace, capsys) -> None:
+    command.run = raising(OSError(errno.EMFILE, "Too many open files"))
+    assert cli.main(["probe"]) == ExitCode.LIMIT_REACHED
+    assert "ulimit -n" in capsys.readouterr().err
 
 
 def test_a_defect_is_logged_and_shown_in_one_line(

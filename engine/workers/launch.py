@@ -21,6 +21,7 @@ from typing import IO, Protocol
 
 import msgspec
 
+from engine.files import scratch_errors
 from engine.records.codec import Record
 from engine.workers.channel import AnyMessage, Call, FrameReader, frame
 from engine.workers.limits import NO_LIMITS, ProcessLimits
@@ -52,9 +53,9 @@ _HARMLESS = re.compile(
 
 def prepare(*, fork: bool = False) -> None:
     """Let workers start at once from now on, or soon; see `warm.py`."""
-    WARMTH.prepare(
-        worker_environment(os.environ, Path(tempfile.gettempdir()), confined=False), fork=fork
-    )
+    with scratch_errors():
+        temporary = Path(tempfile.gettempdir())
+    WARMTH.prepare(worker_environment(os.environ, temporary, confined=False), fork=fork)
 
 
 def start(

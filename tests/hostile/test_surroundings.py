@@ -183,3 +183,20 @@ def test_without_standard_streams(tmp_path: Path, closed: str) -> None:
     )
     assert process.returncode == 0, process.stderr
     assert plan.read_text().startswith("(")
+
+
+def test_no_temporary_folder_can_be_written(tmp_path: Path) -> None:
+    """As on a full disk: Python looks for one that takes a file, and finds none."""
+    (tmp_path / "campaign.toml").write_text(config(f"{FERRY}/problems/p01.pddl"))
+    words = ("campaign", tmp_path / "campaign.toml", "--out", tmp_path / "w.plumb")
+    process = subprocess.run(
+        [
+            *("bash", "-c", 'ulimit -f 0; exec "$@"', "bash"),
+            *(sys.executable, "-P", "-m", "engine.cli", *words),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 2, process.stderr
+    assert "temporary files cannot be written" in process.stderr
