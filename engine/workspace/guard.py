@@ -57,7 +57,7 @@ def open_workspace(path: Path, *, may_create: bool = False, may_wait: bool = Fal
     is_new = False
     if may_create:
         with workspace_errors(path):
-            is_new = _make_if_empty(path.resolve())
+            is_new = _make_if_empty(path)
     connection = _connect(path)
     connection.before_change = BackupWatch(connection, is_new=is_new).look
     try:
@@ -68,11 +68,16 @@ def open_workspace(path: Path, *, may_create: bool = False, may_wait: bool = Fal
     return connection
 
 
-def _make_if_empty(place: Path) -> bool:
+def _make_if_empty(path: Path) -> bool:
     """Put a new workspace into its place as a whole: no failure leaves half a file there."""
+    place = path.resolve()
     is_new = not place.exists()
     if not is_new and place.stat().st_size > 0:
         return False
+    if path.is_symlink():  # whoever made it would choose where the file goes
+        raise WorkspaceError(
+            "this is a link, and it leads to no workspace", Location.of(path), CHOOSE
+        )
     # Another process that was faster has made the same.
     with suppress(FileExistsError), replacing(place, only_new=is_new) as part:
         part.stream.write(new_workspace())

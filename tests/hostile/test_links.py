@@ -199,6 +199,25 @@ def test_a_folder_that_the_user_names_may_be_a_link(sound: Path, out: Path) -> N
     assert (out / "r.html").is_file()
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_no_workspace_is_made_through_a_link(out: Path, tmp_path: Path, is_there: bool) -> None:
+    """Others would choose where it is made: a link in /tmp may lead into the user's home."""
+    place, link = tmp_path / "thesis.lock", out / "w.plumb"
+    if is_there:
+        place.touch()
+    link.symlink_to(place)
+    with pytest.raises(WorkspaceError, match="this is a link"):
+        Workspace.create(link)
+    assert place.exists() == is_there
+    assert not is_there or not place.read_bytes()
+
+
+def test_a_workspace_may_be_named_by_a_link(sound: Path, out: Path) -> None:
+    (out / "w.plumb").symlink_to(sound)
+    with Workspace.create(out / "w.plumb") as store:
+        assert store.bugs()
+
+
 def test_no_problem_is_written_into_a_linked_folder_beside_a_workspace(
     sound: Path, out: Path, tmp_path: Path
 ) -> None:
