@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
 
-from app.models.table_model import DESCENDING, Column, Index, Palette, SortKeys, TableModel
+from app.models.table_model import (
+    DESCENDING,
+    Column,
+    Index,
+    Palette,
+    SortKeys,
+    TableModel,
+    moving_rows,
+)
 from engine.records.finding import BugKind, BugStatus
 from engine.report.bug_text import kind_text
 from engine.report.loss_text import row_loss_cell
@@ -523,20 +531,19 @@ class BugTable(TableModel[Any]):
 
     def _change(self, found: BugList) -> None:
         """Another list, or other groups that are closed: what is selected stays so."""
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        places = [self._place(index.row()) for index in before]
-        bugs = [int(self.list.bugs[place]) if group is None else -1 for place, group in places]
-        self.list = found
-        if found.groups is not None:
-            self._lines_before = self._count_lines(found.groups)
-        lines = [self._line_of(found.place_of(bug)) for bug in bugs]
-        after = [
-            self.index(line, index.column()) if line >= 0 else QModelIndex()
-            for line, index in zip(lines, before, strict=True)
-        ]
-        self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit()
+        with moving_rows(self):
+            before = self.persistentIndexList()
+            places = [self._place(index.row()) for index in before]
+            bugs = [int(self.list.bugs[place]) if group is None else -1 for place, group in places]
+            self.list = found
+            if found.groups is not None:
+                self._lines_before = self._count_lines(found.groups)
+            lines = [self._line_of(found.place_of(bug)) for bug in bugs]
+            after = [
+                self.index(line, index.column()) if line >= 0 else QModelIndex()
+                for line, index in zip(lines, before, strict=True)
+            ]
+            self.changePersistentIndexList(before, after)
 
     def _count_lines(self, groups: Groups) -> Numbers:
         """How many lines come before each group."""

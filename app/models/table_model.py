@@ -6,7 +6,8 @@ Unknown values (None) come last in either order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -201,19 +202,32 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
     def _rearrange(self, shown: list[Row]) -> None:
         """Show the records in another order, or some of them, and keep the selection."""
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        if before:
-            place = {id(row): number for number, row in enumerate(shown)}
-            places = [place.get(id(self._shown[index.row()]), -1) for index in before]
-        self._shown = shown
-        if before:
-            after = [
-                self.index(number, index.column()) if number >= 0 else QModelIndex()
-                for number, index in zip(places, before, strict=True)
-            ]
-            self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit()
+        with moving_rows(self):
+            before = self.persistentIndexList()
+            if before:
+                place = {id(row): number for number, row in enumerate(shown)}
+                places = [place.get(id(self._shown[index.row()]), -1) for index in before]
+            self._shown = shown
+            if before:
+                after = [
+                    self.index(number, index.column()) if number >= 0 else QModelIndex()
+                    for number, index in zip(places, before, strict=True)
+                ]
+                self.changePersistentIndexList(before, after)
+
+
+_LAYOUT = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
+
+
+@contextmanager
+def moving_rows(model: QAbstractItemModel) -> Iterator[None]:
+    """Rows get other places, and columns keep theirs: headers that are not told so count hidden
+    columns as well for a moment.
+    """
+    hint = QAbstractItemModel.LayoutChangeHint.VerticalSortHint
+    model.layoutAboutToBeChanged[_LAYOUT].emit([], hint)  # type: ignore[index]  # a signal can be
+    yield
+    model.layoutChanged[_LAYOUT].emit([], hint)  # type: ignore[index]  # as above
 
 
 def sort_mark(keys: SortKeys, section: int) -> str:

@@ -323,6 +323,7 @@ class TableView(QTableView):
                 if number != column or turned is not None
             ]
         self._sort(keys)
+        self._show_end_of(column)
         if self._settings is not None:
             state = [[number, order == DESCENDING] for number, order in keys]
             self._settings.set(self._key("sort"), state)
@@ -341,6 +342,15 @@ class TableView(QTableView):
             if not header.isSectionHidden(column):
                 width = max(header.sectionSize(column), header.sectionSizeHint(column))
                 header.resizeSection(column, width)
+
+    def _show_end_of(self, column: int) -> None:
+        """Scroll to where the arrow of a column at the edge is, which has become wider."""
+        self.updateGeometries()  # else the scroll bar follows later
+        left = self.columnViewportPosition(column)
+        beyond = left + self.columnWidth(column) - self.viewport().width()
+        if beyond > 0:
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.value() + min(beyond, left))
 
     @Slot(QPoint)
     def _show_column_menu(self, place: QPoint) -> None:

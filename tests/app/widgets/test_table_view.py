@@ -153,6 +153,16 @@ def test_clicks_on_titles_sort(
     assert model.sort_keys == []
 
 
+def test_sorting_leaves_columns_where_they_are(table: TableView, model: TableModel[Item]) -> None:
+    header, menu = table.horizontalHeader(), table.column_menu()
+    menu.actions()[2].setChecked(True)
+    menu.actions()[0].setChecked(False)
+    before = header.length(), header.sectionViewportPosition(2)
+    model.sort_by([(1, DESCENDING)])
+    model.set_filter(lambda item: item.name in "ab")
+    assert (header.length(), header.sectionViewportPosition(2)) == before
+
+
 def test_the_arrow_of_a_narrow_column_is_seen(table: TableView, settings: Settings) -> None:
     """Also where the user has made the column as narrow as its title, and after a restart."""
     header = table.horizontalHeader()
@@ -167,6 +177,20 @@ def test_the_arrow_of_a_narrow_column_is_seen(table: TableView, settings: Settin
     header.resizeSection(0, wide)
     header.sectionClicked.emit(0)
     assert header.sectionSize(0) == wide
+
+
+def test_the_arrow_of_a_column_at_the_edge_is_seen(table: TableView) -> None:
+    """The column grows beyond the edge when its title is clicked."""
+    header = table.horizontalHeader()
+    table.column_menu().actions()[2].setChecked(True)  # a column to the right of it
+    header.resizeSection(0, 200)
+    header.resizeSection(1, header.sectionSizeHint(1))
+    table.resize(table.width() - table.viewport().width() + 200 + header.sectionSize(1), 300)
+    header.sectionClicked.emit(1)
+    end = header.sectionViewportPosition(1) + header.sectionSize(1)
+    assert end <= table.viewport().width()
+    header.sectionClicked.emit(0)
+    assert header.sectionViewportPosition(0) + 200 <= table.viewport().width()
 
 
 def test_the_arrow_of_a_narrow_column_stays(qtbot: QtBot, theme: Theme) -> None:
