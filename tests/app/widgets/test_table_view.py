@@ -153,16 +153,6 @@ def test_clicks_on_titles_sort(
     assert model.sort_keys == []
 
 
-def test_sorting_leaves_columns_where_they_are(table: TableView, model: TableModel[Item]) -> None:
-    header, menu = table.horizontalHeader(), table.column_menu()
-    menu.actions()[2].setChecked(True)
-    menu.actions()[0].setChecked(False)
-    before = header.length(), header.sectionViewportPosition(2)
-    model.sort_by([(1, DESCENDING)])
-    model.set_filter(lambda item: item.name in "ab")
-    assert (header.length(), header.sectionViewportPosition(2)) == before
-
-
 def test_the_arrow_of_a_narrow_column_is_seen(table: TableView, settings: Settings) -> None:
     """Also where the user has made the column as narrow as its title, and after a restart."""
     header = table.horizontalHeader()
