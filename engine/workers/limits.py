@@ -101,6 +101,8 @@ def require_address_space(megabytes: int) -> None:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether memory was refused; libraries report it in many ways."""
+    if isinstance(error, ModuleNotFoundError):
+        return False  # there is nothing to be loaded
     return (
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)

@@ -28,6 +28,16 @@ def test_a_missing_part_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch
     assert "make setup" in kernels["hint"]
 
 
+def test_a_missing_package_is_no_lack_of_memory(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Also in a shell that limits memory (`ulimit -v`), where modules may fail to load for it."""
+    monkeypatch.setattr("engine.workers.limits.address_space", lambda: 2**34)
+    monkeypatch.setattr("engine.commands.doctor.PACKAGES", [("no-such-package", "nothing")])
+    assert cli.main(["doctor", "--json"]) == ExitCode.ANSWER_IS_NO
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    (missing,) = [check for check in checks if check["name"] == "no-such-package"]
+    assert not missing["ok"]
+
+
 def test_people_see_one_line_per_part(capsys) -> None:
     cli.main(["doctor"])
     text = capsys.readouterr().out
