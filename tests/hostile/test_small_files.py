@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 import torch
 from reference.hostile_policies import (
-    DATABASES,
     database,
     embed,
     expanded_checkpoint,
@@ -61,13 +60,22 @@ def plumbline(
     return process
 
 
-@pytest.mark.parametrize("what", DATABASES)
-def test_a_policy_of_cpddl(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("computed column", "the table asnets_weights computes its values"),
+        ("computed setting", "the table asnets_info computes its values"),
+        ("view", "it has no network tables"),
+        ("defaults", "larger than the file"),
+    ],
+)
+def test_a_policy_of_cpddl(tmp_path: Path, what: str, reason: str) -> None:
+    """Refused for what it is: too little memory to read it would end in an error as well."""
     path = database(tmp_path / "p.policy", what)
     assert path.stat().st_size < 200_000
     process = plumbline("policy", path)
     assert process.returncode == 2
-    assert "error:" in process.stderr
+    assert reason in process.stderr
 
 
 @pytest.mark.parametrize("table", ["asnets_weights", "asnets_info", "sqlite_master"])

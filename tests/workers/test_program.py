@@ -47,6 +47,13 @@ def test_gives_return_code_and_lines(tmp_path: Path) -> None:
     assert sorted(result.output) == ["one", "two", "x"] == sorted(heard)
 
 
+def test_what_it_prints_is_fit_for_a_terminal(tmp_path: Path) -> None:
+    heard: list[str] = []
+    code = "import sys; sys.stdout.buffer.write(b'\\x1b[31m one\\n\\xe2\\x80\\xae two')"
+    result = run_process(python(code), folder=tmp_path, on_line=heard.append)
+    assert list(result.output) == ["\\x1b[31m one", "\\u202e two"] == heard
+
+
 def test_runs_in_the_folder_with_the_environment(tmp_path: Path) -> None:
     result = run_process(
         python("import os; print(os.getcwd()); print(os.environ['PLUMB'])"),

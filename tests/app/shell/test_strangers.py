@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolTip
 from pytestqt.qtbot import QtBot
 from reference.amount import amount
 from reference.bug_workspace import DOMAIN, problem_text
@@ -25,6 +25,7 @@ from reference.hostile_workspaces import altered, strange_cells
 from reference.screens import PATIENCE
 
 from app.models.project_files import ProjectFiles, project_files
+from app.models.table_model import Column, TableModel
 from app.services.context import Context
 from app.services.settings import (
     AGREED,
@@ -37,11 +38,14 @@ from app.services.settings import (
 )
 from app.services.theme import Theme
 from app.views.project.page import ProjectPage
+from app.widgets.labels import ElidedLabel
 from engine.errors import PlumblineError, PolicyError
+from engine.plain_text import printable
 from engine.policies.consent import Consent, refuse_without_consent
 from engine.records.project import Project
 from engine.workspace.workspace import Workspace
 
+BACKWARD = "policy\u202egpj.exe\x1b[31m"
 PLUGIN = """\
 import pathlib
 pathlib.Path({mark!r}).write_text("it has run")
@@ -161,6 +165,32 @@ def test_names_are_shown_as_they_are(qtbot: QtBot, theme: Theme, folder: Path) -
     assert (tip.text(), tip.textFormat()) == (name, Qt.TextFormat.PlainText)
     QToolTip.hideText()
     tip.deleteLater()
+
+
+@pytest.mark.parametrize("kind", [QLabel, ElidedLabel, QPushButton])
+def test_control_characters_are_drawn_as_their_codes(
+    qtbot: QtBot, theme: Theme, kind: type[QLabel | QPushButton]
+) -> None:
+    """They could show a name backward, so that its ending looks like another one."""
+    pictures = []
+    for name in (BACKWARD, printable(BACKWARD), "policygpj.exe[31m"):
+        widget = kind(name)
+        qtbot.addWidget(widget)
+        widget.resize(400, 40)
+        pictures.append(widget.grab().toImage())
+    assert pictures[0] == pictures[1] != pictures[2]
+
+
+def test_control_characters_in_tables_and_messages(context: Context) -> None:
+    column = Column[str]("name", "Name", lambda row: row, row_tip=lambda row: row)
+    model = TableModel((column,), context.theme)
+    model.set_rows([BACKWARD])
+    cell = model.index(0, 0)
+    for text in (cell.data(), cell.data(Qt.ItemDataRole.ToolTipRole)):
+        assert text == printable(BACKWARD)
+    context.messages.error(BACKWARD, BACKWARD)
+    (message,) = context.messages.history
+    assert (message.text, message.details) == (printable(BACKWARD), printable(BACKWARD))
 
 
 @settings(
