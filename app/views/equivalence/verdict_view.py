@@ -114,6 +114,7 @@ class VerdictView(QWidget):
         self.plan = _wrapped("")
         self.conflicts = CodeView(theme, "conflicts", "Conflicts")
         self.details = QTabWidget()
+        self._evidence = vsplit()
         describe(self.details, "comparison-details", "Details of the comparison")
         self.details.setDocumentMode(True)
         self._build()
@@ -163,6 +164,8 @@ class VerdictView(QWidget):
         self.operator_table.setColumnWidth(
             1, min(self.operator_table.columnWidth(1), MAX_OPERATOR_WIDTH)
         )
+        some = self.mapping.rows, self.operators.rows, reading.counterexample, reading.exclusions
+        self._evidence.setVisible(any(some))  # else the reason says it all
         self._show_counterexample()
         self.conflicts.show_text("\n".join(map(exclusion_text, reading.exclusions)))
         self.details.setTabVisible(1, reading.counterexample is not None)
@@ -227,8 +230,9 @@ class VerdictView(QWidget):
         self.details.addTab(self.conflicts, "Conflicts")
         for number, tip in enumerate(DETAIL_TIPS):
             self.details.setTabToolTip(number, tip)
-        whole = vsplit(tables, self.details)
-        vbox(top, said, (whole, 1), parent=self, spacing=8, margins=(0, 8, 0, 0))
+        self._evidence.addWidget(tables)
+        self._evidence.addWidget(self.details)
+        vbox(top, said, (self._evidence, 1), 0, parent=self, spacing=8, margins=(0, 8, 0, 0))
 
     def _counterexample_pane(self) -> QWidget:
         row = hbox(

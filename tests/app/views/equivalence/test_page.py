@@ -205,6 +205,7 @@ def test_a_comparison_without_operators_shows_none_of_the_one_before(
     qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.verdict.operators.rowCount() > 0, timeout=PATIENCE)
     assert page.verdict.operator_code.toPlainText()
+    assert page.verdict.mapping_table.isVisible()
     reading = ReadingResult(
         Parameters.DISTINCT, EquivalenceVerdict.NOT_EQUIVALENT, "A has more predicates"
     )
@@ -212,6 +213,8 @@ def test_a_comparison_without_operators_shows_none_of_the_one_before(
     assert page.verdict.operators.rowCount() == 0
     assert page.verdict.operator_code.toPlainText() == ""
     assert page.verdict.macro_code.toPlainText() == ""
+    for part in (page.verdict.mapping_table, page.verdict.details):
+        assert not part.isVisible()  # it would be empty
 
 
 def test_stopping(page: EquivalencePage, qtbot: QtBot) -> None:
