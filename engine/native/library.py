@@ -228,6 +228,9 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "screen_create": (OBJECT, OBJECT, OBJECT_OUT),
     "screen_begin": (OBJECT, OBJECT, INT32, INT32, INT64),
     "screen_resume": (OBJECT, INT64, DOUBLE, INT64_OUT),
+    "screen_begin_proof": (OBJECT, OBJECT, INT32, INT32),
+    "screen_prove": (OBJECT, INT64, DOUBLE, INT64_OUT),
+    "screen_chain": (OBJECT, INT64, INT32_OUT, INT32_OUT, INT64_OUT),
     # Random walks
     "walks_create": (OBJECT, INT64_IN, INT64, INT64, INT32, OBJECT_OUT),
     "walks_offer": (OBJECT, INT32, INT32, INT64, INT32_IN),

@@ -25,8 +25,12 @@ from engine.native.library import (
 from engine.native.networks import IndexRows, NativeNetwork
 from engine.native.searches import NativeEvaluator
 from engine.native.states import NativeStates, NativeTask
+from engine.records.finding import INFINITY
 
 SLICE_SECONDS = 0.05
+
+BY_LOOKAHEAD = 2
+"""Who found a step of a proof; others are numbered as in bounds."""
 
 
 class NativePolicy:
@@ -238,11 +242,25 @@ def _two_columns(n: int) -> tuple[Int32Array, Int32Array]:
     return np.empty(n, np.int32), np.empty(n, np.int32)
 
 
+@dataclass(frozen=True, slots=True)
+class NativeProof:
+    """What look-ahead proves: the cost of its best plan, the bound of the state, and its steps.
+
+    A step is an operator and who found it, as in bounds. There is none without a bound.
+    """
+
+    best: int
+    bound: int
+    operators: list[int]
+    origins: list[int]
+    touched: int  # states
+
+
 class NativeScreen:
-    """Tells where look-ahead proves nothing. Not for use by two threads at once.
+    """Tells where look-ahead proves nothing, and what elsewhere. Not for two threads at once.
 
     It follows all first steps and runs on states of its own. What it learns about the policy it
-    keeps, so it is the same work for less.
+    keeps, so it is the same work for less. A proof knows nothing of other states.
     """
 
     _TIME_OVER, _NOTHING = 0, 1
@@ -250,13 +268,14 @@ class NativeScreen:
     def __init__(self, states: NativeStates, policy: NativePolicy, depth: int) -> None:
         self._handle = create("screen_create", states.task.handle, policy.handle)
         self._states, self._depth = states, depth
-        self._answer = np.zeros(2, np.int64)
+        self._answer, self._proof = np.zeros(2, np.int64), np.zeros(5, np.int64)
+        self._count, self._chain = np.zeros(1, np.int64), _two_columns(64)
         destroy_with(self, "screen_destroy", self._handle, states, policy)
 
     @property
     def asked(self) -> int:
         """How often the policy was asked."""
-        return int(self._answer[1])
+        return max(int(self._answer[1]), int(self._proof[1]))
 
     def is_vain(
         self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
@@ -273,3 +292,33 @@ class NativeScreen:
                 return bool(self._answer[0] == self._NOTHING)
             if cancelled():
                 raise CancelledError
+
+    def prove(
+        self,
+        runs: NativeRuns,
+        state: int,
+        reference: int | None,
+        step_limit: int | None,
+        cancelled: Callable[[], bool],
+    ) -> NativeProof:
+        """What is proven in the state of the last question, which is one of these runs."""
+        max_steps = -1 if step_limit is None else step_limit
+        origin = -1 if reference is None else reference
+        call("screen_begin_proof", self._handle, runs.handle, state, origin)
+        while True:
+            call("screen_prove", self._handle, max_steps, SLICE_SECONDS, self._proof)
+            if self._proof[0]:
+                break
+            if cancelled():
+                raise CancelledError
+        _, _, best, bound, touched = self._proof.tolist()
+        steps = ([], []) if best == INFINITY else self._steps()
+        return NativeProof(best, bound, *steps, touched)
+
+    def _steps(self) -> tuple[list[int], list[int]]:
+        while True:
+            operators, origins = self._chain
+            call("screen_chain", self._handle, len(operators), operators, origins, self._count)
+            if (n := int(self._count[0])) <= len(operators):
+                return operators[:n].tolist(), origins[:n].tolist()
+            self._chain = _two_columns(2 * n)

@@ -18,6 +18,7 @@ from engine.oracles.local_test import MODES
 from engine.oracles.session import Oracle, OracleSession
 from engine.policies.runs import PolicyRuns
 from engine.records.config import Factorization
+from engine.records.evidence import Evidence
 from engine.search.effort import effort_so_far
 from engine.search.forward import SearchLimits
 
@@ -102,8 +103,17 @@ class Needs:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What an oracle that remembers nothing proves in a state, and the work that this took."""
+
+    bound: int  # what it showed to suffice; INFINITY: nothing
+    evidence: Evidence | None  # for the best bound of the state, which may be lower
+    touched: int  # states
+
+
 class Screen(Protocol):
-    """Tells fast where an oracle that remembers nothing would prove nothing."""
+    """Does fast what an oracle that remembers nothing would do in a session of its own."""
 
     @property
     def asked(self) -> int:
@@ -114,6 +124,19 @@ class Screen(Protocol):
         self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
     ) -> bool:
         """Whether no bound below the limit would be found in a pool state; if in doubt, not."""
+        ...
+
+    def examine(
+        self,
+        state: int,
+        reference: int | None,
+        step_limit: int | None,
+        cancelled: Callable[[], bool],
+    ) -> Screened:
+        """What is proven in the last state that was not vain, on which the policy's run ended.
+
+        The walk to it may have begun in a `reference`.
+        """
         ...
 
 
@@ -133,7 +156,7 @@ class OracleKind:
     make: Callable[[str, OracleSession, Values], Oracle]  # from the user's text and all values
     needs: Needs = Needs()
     remembers: bool = True  # what it learned about one state may help it with another one
-    screen: Callable[[PolicyRuns, Values], Screen | None] = lambda _runs, _values: None
+    screen: Callable[[str, PolicyRuns, Values], Screen | None] = lambda _text, _runs, _values: None
     """Made for the policy's runs in pool states, if there is one for such a policy."""
     group: OracleGroup = OracleGroup.STATES
 

@@ -2,21 +2,28 @@
 
 All sequences of d operators are followed level by level, the cheapest way to each state of a
 level is kept, and the policy is run from all states of the last level at once, each run cut off
-where it can no longer prove a bug. A goal on the way counts as well. By itself, it is asked only
-about states in which a faster look by the kernel does not exclude that it proves something.
+where it can no longer prove a bug. A goal on the way counts as well. By itself, with a
+policy of the kernels, all of this is done there.
 See docs/theory/oracles.md, "Look-ahead".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 
+from engine.native.bounds import POLICY as BY_POLICY
 from engine.native.library import Int32Array, Int64Array
-from engine.native.policies import NativeScreen
+from engine.native.policies import BY_LOOKAHEAD, NativePolicy, NativeScreen
 from engine.native.searches import NativeFirstSteps
-from engine.oracles.kind import Option, OracleKind, Values
+from engine.oracles.bounds import POLICY
+from engine.oracles.kind import Option, OracleKind, Screened, Values
 from engine.oracles.session import NOTHING_PROVEN, OracleSession, Proof
 from engine.policies.runs import PolicyRuns
+from engine.records.evidence import Evidence, Walk
 from engine.records.finding import INFINITY
 
 
@@ -63,11 +70,49 @@ class LookaheadOracle:
         return spent
 
 
-def _screen(runs: PolicyRuns, values: Values) -> NativeScreen | None:
+class LookaheadScreen:
+    """Look-ahead by itself in the kernel."""
+
+    def __init__(self, name: str, runs: PolicyRuns, policy: NativePolicy, depth: int) -> None:
+        self._runs = runs
+        self._native = NativeScreen(runs.table.native, policy, depth)
+        self._origins = {BY_POLICY: POLICY, BY_LOOKAHEAD: name}
+
+    @property
+    def asked(self) -> int:
+        return self._native.asked
+
+    def is_vain(
+        self, state: int, limit: int, step_limit: int | None, cancelled: Callable[[], bool]
+    ) -> bool:
+        return self._native.is_vain(state, limit, step_limit, cancelled)
+
+    def examine(
+        self,
+        state: int,
+        reference: int | None,
+        step_limit: int | None,
+        cancelled: Callable[[], bool],
+    ) -> Screened:
+        runs = self._runs
+        found = self._native.prove(runs.native, state, reference, step_limit, cancelled)
+        if found.best == INFINITY:
+            return Screened(INFINITY, None, found.touched)
+        steps = groupby(zip(found.operators, found.origins, strict=True), itemgetter(1))
+        walks = [
+            Walk(tuple(operator for operator, _ in walk), self._origins[origin])
+            for origin, walk in steps
+        ]
+        values = tuple(runs.table.values(state)[0].tolist())
+        evidence = Evidence(values, tuple(walks), found.bound)
+        return Screened(found.best, evidence, found.touched)
+
+
+def _screen(text: str, runs: PolicyRuns, values: Values) -> LookaheadScreen | None:
     """For a policy of the kernels: any other one is asked about many states at once."""
     if runs.kernel is None:
         return None
-    return NativeScreen(runs.table.native, runs.kernel, int(values["depth"]))
+    return LookaheadScreen(text, runs, runs.kernel, int(values["depth"]))
 
 
 KIND = OracleKind(

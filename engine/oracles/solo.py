@@ -23,7 +23,7 @@ from engine.policies.runs import PolicyRuns
 from engine.records.config import Factorization, UnitLimits
 from engine.records.events import OracleVerdict
 from engine.records.evidence import State
-from engine.records.finding import INFINITY, Finding
+from engine.records.finding import INFINITY, Finding, RunOutcome
 from engine.search.effort import NO_EFFORT
 from engine.task.states import StateTable
 
@@ -51,7 +51,7 @@ class SoloOracle:
         self._terms = terms
         kind, values = parse_oracle(text)
         self._remembers = kind.remembers
-        self._screen = kind.screen(terms.runs, values)
+        self._screen = kind.screen(text, terms.runs, values)
         self._looked = NO_EFFORT  # what the screen took for the present state
         self._session = self._new_session()
         self.oracle: Oracle | None = prepare_oracle(text, self._session, self.clock)
@@ -84,24 +84,40 @@ class SoloOracle:
 
     def withdraw(self, finding: Finding, known: Finding | None) -> Finding | None:
         """Withdraw what was found last, as the session does."""
+        if self._screen is not None and finding.evidence.is_plan:
+            return None
         return self._session.withdraw(finding, known)
 
     def _look(self, screen: Screen, state: int) -> Examination | None:
-        """What it says about a state in which it need not be asked, or cannot be in time."""
+        """What the screen says about a state; None where only a session can tell."""
         terms, session, asked = self._terms, self._session, screen.asked
-        run = terms.runs.trace(state)
+        run = terms.runs.record(state)
         cost = INFINITY if run.cost is None else run.cost
         limit = terms.objective.needs_less_than(run.outcome, cost)
-        vain = limit is None
+        ended = run.outcome is not RunOutcome.ABORTED
+        vain, found = limit is None, None
         with self.clock.examining(session) as lap:
             if limit is not None:
                 vain = screen.is_vain(state, limit, terms.step_limit, session.cancelled)
+            if not vain and ended:
+                origin = terms.origins.get(state)
+                reference = None if origin is None else origin.reference
+                found = screen.examine(state, reference, terms.step_limit, session.cancelled)
         self.policy_calls += screen.asked > asked
         self.policy_states += screen.asked - asked
-        if not vain and not lap.cut_off:
+        if not (vain or ended or lap.cut_off):
             self._looked = lap.effort
             return None
-        return Examination(OracleVerdict.NOT_REFUTED, INFINITY, (), lap.effort, lap.limited)
+        self.touched += 0 if found is None else found.touched
+        if found is None or found.evidence is None:
+            return Examination(OracleVerdict.NOT_REFUTED, INFINITY, (), lap.effort, lap.limited)
+        evidence, findings = found.evidence, tuple[Finding, ...]()
+        if kind := terms.objective.bug_kind(run.outcome, cost, evidence.bound):
+            bound = evidence.bound
+            findings = (Finding(evidence.state, kind, run, bound, evidence, self.name),)
+        is_bug = limit is not None and found.bound < limit
+        verdict = OracleVerdict.BUG if is_bug else OracleVerdict.NOT_REFUTED
+        return Examination(verdict, found.bound, findings, lap.effort, lap.limited)
 
     def _examine(self, oracle: Oracle, state: int) -> Examination:
         session = self._session

@@ -118,13 +118,13 @@ def test_a_faster_look_changes_no_answer(
 
 def test_a_faster_look_saves_questions() -> None:
     task = example_task("ferry")
-    states = fdr.reachable_states(task)[:40]
+    states = fdr.reachable_states(task)[:200]
     policy = open_policy("builtin:hadd")
     fast, asked = answers(policy.bind(task), task, states, 2)
     slow, asked_outside = answers(Outside(policy.bind(task)), task, states, 2)
     assert fast == slow
     assert {verdict for verdict, _, _ in fast} == {OracleVerdict.BUG, OracleVerdict.NOT_REFUTED}
-    assert asked < asked_outside
+    assert 2 * asked < asked_outside
 
 
 def test_a_faster_look_overlooks_what_no_condition_mentions() -> None:

@@ -179,13 +179,7 @@ PLUMBLINE_API Status plumbline_first_steps_way(const FirstSteps* steps, std::int
     const std::vector<FirstSteps::Level>& levels = steps->levels();
     if (level < 0 || static_cast<std::size_t>(level) >= levels.size() || row < 0) return false;
     if (static_cast<std::size_t>(row) >= levels[static_cast<std::size_t>(level)].size()) return false;
-    for (std::int32_t number = level; number >= 0; --number) {
-      const FirstSteps::Place& place =
-          levels[static_cast<std::size_t>(number)][static_cast<std::size_t>(row)];
-      states[number] = place.state;
-      if (number > 0) operators[number - 1] = place.op;
-      row = place.row;
-    }
+    steps->way(static_cast<std::size_t>(level), row, states, operators);
     return true;
   });
 }
@@ -216,6 +210,50 @@ PLUMBLINE_API Status plumbline_screen_resume(LookaheadScreen* screen, std::int64
   return guarded([&] {
     answer[0] = static_cast<std::int64_t>(screen->resume(max_steps, Slice(seconds)));
     answer[1] = screen->asked();
+    return true;
+  });
+}
+
+// The proof for the state of the last question, which is one of these runs, as is the reference (-1: none).
+PLUMBLINE_API Status plumbline_screen_begin_proof(LookaheadScreen* screen, Runs* runs, std::int32_t state,
+                                                  std::int32_t reference) {
+  return guarded([&] {
+    if (!runs->has(1, &state) || (reference >= 0 && !runs->has(1, &reference))) return false;
+    return screen->begin_proof(runs->graph, state, reference);
+  });
+}
+
+// Continues the proof. `answer` receives whether it is over, how often the policy was asked since the
+// beginning, the cost of the best plan that was found, the bound of the state, and how many states were
+// touched.
+PLUMBLINE_API Status plumbline_screen_prove(LookaheadScreen* screen, std::int64_t max_steps, double seconds,
+                                            std::int64_t* answer) {
+  return guarded([&] {
+    LookaheadProof* const proof = screen->proof();
+    if (proof == nullptr) return false;
+    answer[0] = screen->prove(max_steps, Slice(seconds)) ? 1 : 0;
+    answer[1] = screen->asked();
+    answer[2] = proof->best();
+    answer[3] = proof->bound();
+    answer[4] = proof->size();
+    return true;
+  });
+}
+
+// The steps that prove the bound of the state: which operators, and who found them; `count` receives how many
+// there are, of which there is room for some.
+PLUMBLINE_API Status plumbline_screen_chain(LookaheadScreen* screen, std::int64_t room, std::int32_t* vias,
+                                            std::int32_t* origins, std::int64_t* count) {
+  return guarded([&] {
+    LookaheadProof* const proof = screen->proof();
+    if (proof == nullptr || proof->bound() == kInfinity) return false;
+    const std::vector<Bounds::Step> chain = proof->chain();
+    *count = static_cast<std::int64_t>(chain.size());
+    for (const Bounds::Step& step : chain) {
+      if (room-- <= 0) break;
+      *vias++ = step.via;
+      *origins++ = step.origin;
+    }
     return true;
   });
 }

@@ -54,6 +54,7 @@ class RunGraph {
     std::int32_t next_parent = kNone;  // of its child
     std::int32_t ahead = kNone;        // some state further on: what makes `open_end` fast
     std::int32_t told = kUntold;
+    std::int32_t steps = 0;  // of the run to the goal, where it is solved
     RunOutcome outcome = RunOutcome::kUnknown;
     EndReason reason = EndReason::kNone;  // kPolicyError: the run ends here, which proves nothing
     bool is_examined = false;
@@ -201,6 +202,28 @@ class RunGraph {
     }
   }
 
+  // Which runs from some states come to one of the targets, as far as they have been walked.
+  std::vector<bool> pass(std::span<const std::int32_t> starts, std::span<const std::int32_t> targets) {
+    grow();
+    const std::uint64_t elsewhere = ++round_;
+    const std::uint64_t there = ++round_;
+    for (const std::int32_t state : targets) seen_in_[static_cast<std::size_t>(state)] = there;
+    std::vector<bool> answers;
+    for (const std::int32_t start : starts) {
+      trace_.clear();
+      std::int32_t state = start;
+      for (; state != kNone && seen_in_[static_cast<std::size_t>(state)] < elsewhere;
+           state = node(state).child) {
+        seen_in_[static_cast<std::size_t>(state)] = elsewhere;
+        trace_.push_back(state);
+      }
+      answers.push_back(state != kNone && seen_in_[static_cast<std::size_t>(state)] == there);
+      if (!answers.back()) continue;
+      for (const std::int32_t passed : trace_) seen_in_[static_cast<std::size_t>(passed)] = there;
+    }
+    return answers;
+  }
+
   struct Result {
     RunOutcome outcome;
     EndReason reason;
@@ -339,6 +362,7 @@ class RunGraph {
     parent.reason = child.reason;
     if (child.outcome == RunOutcome::kSolved) {
       parent.cost = child.cost + store_.task().costs[static_cast<std::size_t>(parent.decision)];
+      parent.steps = child.steps + 1;
     }
   }
 

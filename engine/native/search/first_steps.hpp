@@ -67,6 +67,16 @@ class FirstSteps {
     return best;
   }
 
+  // The way to a row of a level: as many operators as the number of the level, and one more state.
+  void way(std::size_t level, std::int64_t row, std::int32_t* states, std::int32_t* operators) const {
+    for (std::size_t number = level + 1; number-- > 0;) {
+      const Place& place = levels_[number][static_cast<std::size_t>(row)];
+      states[number] = place.state;
+      if (number > 0) operators[number - 1] = place.op;
+      row = place.row;
+    }
+  }
+
  private:
   bool is_goal(std::int32_t state) {
     std::uint8_t answer = 0;

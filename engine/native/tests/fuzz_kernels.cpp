@@ -523,6 +523,15 @@ void use_runs(Bytes& bytes, const CompiledTask& task, StateStore* states, const 
     if (plumbline_screen_begin(screen, states, state, depth, below) == Status::kDone && depth < 4) {
       CHECK(plumbline_screen_resume(screen, bytes.byte(), 1e6, counts) == Status::kDone);
     }
+    std::int64_t proven[5], length = 0;
+    std::int32_t ways[2], finders[2];
+    const std::int32_t examined = bytes.below(4) == 0 ? bytes.wild(9) : state;
+    if (plumbline_screen_begin_proof(screen, runs, examined, bytes.wild(9)) == Status::kDone && depth < 4) {
+      CHECK(plumbline_screen_prove(screen, bytes.byte(), 1e6, proven) == Status::kDone && proven[0] == 1);
+      if (optimal >= 0 && examined == id) CHECK(proven[2] >= optimal && proven[3] >= optimal);
+    }
+    plumbline_screen_prove(screen, bytes.byte(), 0.0, proven);
+    plumbline_screen_chain(screen, bytes.below(3), ways, finders, &length);
     plumbline_screen_destroy(screen);
   }
   std::int32_t parents[2], their[2];
