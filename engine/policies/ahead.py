@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from engine.native.library import BoolArray, Int32Array
+from engine.native.library import Int32Array
 from engine.task.states import StateTable
 from engine.task.task import Task
 
@@ -30,7 +30,7 @@ class Ahead:
 
     def __init__(self, task: Task) -> None:
         self._table = StateTable(task)
-        self._answers: dict[int, int] = {}  # until a run needs them
+        self._answers: dict[int, int] = {}
         self._after: dict[int, int] = {}  # where an answer leads
         self._waiting: dict[int, int] = {}  # later runs: where each stands, after how many steps
         self._left_out = 0
@@ -67,15 +67,9 @@ class Ahead:
         self._after.update(zip(ids.tolist(), after.tolist(), strict=True))
         self._end_in_goals(after[after != _OVER])
 
-    def is_known(self, states: Int32Array) -> BoolArray:
-        """Where there is an answer, in states given by their values."""
-        ids = self._table.find(states).tolist()
-        return np.array([state in self._answers for state in ids], np.bool_)
-
-    def take(self, states: Int32Array) -> Int32Array:
-        """The answers in states, given by their values; each is asked for once."""
-        ids = self._table.find(states).tolist()
-        return np.array([self._answers.pop(state) for state in ids], np.int32)
+    def answers(self, states: Int32Array) -> list[int | None]:
+        """What is known of the answers in states, given by their values."""
+        return [self._answers.get(state) for state in self._table.find(states).tolist()]
 
     def leave_out(self) -> None:
         """The policy failed on a question: the next runs ask theirs alone."""

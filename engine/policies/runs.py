@@ -334,10 +334,12 @@ class PolicyRuns:
         """What the policy says in states, given by their values, or has said when asked ahead."""
         if self._ahead is None:
             return self._question(states)
-        new = states[~self._ahead.is_known(states)]
-        if len(new):
+        known = self._ahead.answers(states)
+        if None in known:
+            new = states[[answer is None for answer in known]]
             self._ahead.note(new, self._question(new))
-        return self._ahead.take(states)
+            known = self._ahead.answers(states)
+        return np.array(known, np.int32)
 
     def _question(self, states: Int32Array) -> Int32Array:
         started = time.perf_counter()
