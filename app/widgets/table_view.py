@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from math import ceil
 from typing import cast
 
 from PySide6.QtCore import (
+    QAbstractItemModel,
     QByteArray,
     QEvent,
     QItemSelectionModel,
+    QItemSelectionRange,
     QModelIndex,
     QPoint,
     QRect,
@@ -153,6 +155,14 @@ class TableView(QTableView):
         self._add_action("Copy as Markdown", self.copy_markdown)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
+    def setModel(self, model: QAbstractItemModel | None) -> None:  # noqa: N802  Qt's name
+        """The header gets a selection of its own, which is empty.
+
+        To know whether a column is selected it asks for every row of it, minutes for a million.
+        """
+        super().setModel(model)
+        self.horizontalHeader().setSelectionModel(QItemSelectionModel(self.model(), self))
+
     def remember(self, settings: Settings) -> None:
         """Restore what the user chose for this table, and keep it from now on."""
         self._settings = settings
@@ -197,7 +207,8 @@ class TableView(QTableView):
 
     def selected_rows(self) -> list[int]:
         """The selected rows in the order of the table."""
-        return sorted(index.row() for index in self.selectionModel().selectedRows())
+        ranges = cast("Iterable[QItemSelectionRange]", self.selectionModel().selection())
+        return sorted({row for item in ranges for row in range(item.top(), item.bottom() + 1)})
 
     def select_row(self, row: int) -> None:
         """Make a row current and select it alone, whichever keys are down."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
@@ -128,6 +128,28 @@ def test_the_selection_stays_whatever_happens(table: TableView, model: TableMode
     assert [model.row(row).name for row in table.selected_rows()] == ["c"]
     model.set_filter(lambda item: item.name == "a")
     assert table.selected_rows() == []
+
+
+def test_all_rows_are_selected_without_asking_for_each(qtbot: QtBot, theme: Theme) -> None:
+    """There may be a million."""
+    asked: list[int] = []
+
+    class Asked(TableModel[Item]):
+        def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+            asked.append(index.row())
+            return super().flags(index)
+
+    view = TableView("table", "Many")
+    qtbot.addWidget(view)
+    model = Asked(COLUMNS, theme, view)
+    model.set_rows([Item(str(number), number) for number in range(1000)])
+    view.setModel(model)
+    view.resize(600, 200)
+    view.show()
+    view.selectAll()
+    view.grab()
+    assert view.selected_rows() == list(range(1000))
+    assert max(asked) < 100, "only those in sight"
 
 
 def test_clicks_on_titles_sort(
