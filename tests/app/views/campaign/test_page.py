@@ -22,7 +22,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
-from reference.campaign_screen import STATES, checked, copy, ended, figures, started, view_of
+from reference.campaign_screen import (
+    STATES,
+    checked,
+    copy,
+    ended,
+    figures,
+    small,
+    started,
+    view_of,
+)
 from reference.screens import PATIENCE, answered
 
 from app.models.campaign_controller import CampaignState
@@ -32,6 +41,8 @@ from app.views.campaign.page import CampaignPage
 from app.widgets.table_view import TableView
 from engine.campaign.summary import summary
 from engine.records.config import Mode
+from engine.usecases.campaign import run
+from engine.workspace.workspace import Workspace
 
 
 @pytest.mark.processes
@@ -99,6 +110,23 @@ def test_a_campaign_is_chosen_though_the_list_is_a_moment_behind(
     assert page.list._followed is None
     ended(qtbot, page)
     qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
+
+
+def test_campaigns_of_others_appear_in_the_list(
+    qtbot: QtBot, page: CampaignPage, folder: Path
+) -> None:
+    """While the screen is shown, and when it is shown again."""
+    checked(qtbot, page)
+    with Workspace.open(page.context.document.path) as other:
+        run(small(folder), other)
+        qtbot.waitUntil(lambda: page.list.lines.rowCount() == 1, timeout=PATIENCE)
+        page.hide()
+        run(small(folder, "builtin:optimal"), other)
+        with qtbot.waitSignal(page.context.document.looked, timeout=PATIENCE):
+            pass
+        page.show()
+        qtbot.waitUntil(lambda: page.list.lines.rowCount() == 2, timeout=PATIENCE)
+    assert {line.state for line in page.list.lines.rows} == {CampaignState.FINISHED}
 
 
 def first_of_two(qtbot: QtBot, page: CampaignPage) -> tuple[CampaignPage, CampaignView]:
