@@ -32,6 +32,8 @@ from reference.campaign_screen import (
     started,
     view_of,
 )
+from reference.faulty import writer_elsewhere
+from reference.forging import forge
 from reference.screens import PATIENCE, answered
 
 from app.models.campaign_controller import CampaignState
@@ -127,6 +129,22 @@ def test_campaigns_of_others_appear_in_the_list(
         page.show()
         qtbot.waitUntil(lambda: page.list.lines.rowCount() == 2, timeout=PATIENCE)
     assert {line.state for line in page.list.lines.rows} == {CampaignState.FINISHED}
+
+
+def test_a_campaign_of_another_process_runs_elsewhere_until_that_is_gone(
+    qtbot: QtBot, open_page: Callable[[Path], CampaignPage], finished: Path, tmp_path: Path
+) -> None:
+    copy(finished, tmp_path / "w.plumb")
+    forge(tmp_path / "w.plumb", "UPDATE campaigns SET status = 'running' WHERE id = 2")
+    page = open_page(tmp_path / "w.plumb")
+
+    def status() -> str:
+        return str(page.list.lines.index(0, 2).data())
+
+    with writer_elsewhere(tmp_path / "w.plumb"):
+        qtbot.waitUntil(lambda: status() == "elsewhere", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: status() == "interrupted", timeout=PATIENCE)
+    checked(qtbot, page)
 
 
 def first_of_two(qtbot: QtBot, page: CampaignPage) -> tuple[CampaignPage, CampaignView]:
