@@ -29,7 +29,6 @@ from engine.records.events import (
 from engine.report.words import count_text
 from engine.usecases.campaign import CampaignEnd, resume_campaign, run_campaign
 from engine.workers.link import AT_LIMIT
-from engine.workspace.lock import Writer
 from engine.workspace.rows import CampaignRow
 
 
@@ -68,8 +67,7 @@ class CampaignController(QObject):
         self._ended: tuple[int, CampaignState] | None = None  # what was run last, and how it ended
         self._failures: list[UnitFailed] = []
         self._told: Message | None = None  # about them
-        self._writer: Writer | None = None  # of any process, when last looked
-        context.document.looked.connect(self._on_looked)
+        context.document.writer_changed.connect(self.changed)
 
     @property
     def is_busy(self) -> bool:
@@ -112,13 +110,6 @@ class CampaignController(QObject):
         if self._ended is not None and self._ended[0] == row.id:
             return self._ended[1]  # the row was read before
         return CampaignState.INTERRUPTED
-
-    @Slot(object)
-    def _on_looked(self, writer: Writer | None) -> None:
-        """A process that was killed does not say so in the file."""
-        if writer != self._writer:
-            self._writer = writer
-            self.changed.emit()
 
     def _begin(self, work: object, what: object, executor: str) -> None:
         assert self.job is None

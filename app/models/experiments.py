@@ -163,6 +163,7 @@ class ExperimentController(QObject):
         self.experiment: int | None = None  # known once it has begun
         self.progress: JobProgress | None = None
         self._failures: list[UnitFailed] = []
+        context.document.writer_changed.connect(self.changed)
 
     @property
     def is_busy(self) -> bool:

@@ -56,6 +56,7 @@ class Document(QObject):
     closing = Signal()  # the last chance to write
     lost = Signal()  # the file was deleted or replaced while it was open
     looked = Signal(object)  # once a second: the `Writer` of any process, or None
+    writer_changed = Signal()  # another `Writer`, or none: one that was killed says nothing else
     shared = Signal(bool)  # once a second: whether another window has the workspace open
     damaged = Signal(str)  # a large file turned out to be damaged after it was opened
 
@@ -73,6 +74,7 @@ class Document(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
         self._identity = _identity(self.path)
+        self._writer: Writer | None = None  # when last looked
         self._watch = QTimer(self)
         self._watch.setSingleShot(True)
         self._watch.setInterval(WATCH_MILLISECONDS)
@@ -156,6 +158,9 @@ class Document(QObject):
                 self._version = look.version
                 if self._others_wrote():
                     self.changed.emit("outside")
+            if self._writer != look.writer:
+                self._writer = look.writer
+                self.writer_changed.emit()
             self.looked.emit(look.writer)
         self.shared.emit(self.store.is_open_elsewhere())
         self._watch.start()

@@ -143,6 +143,10 @@ def test_a_campaign_of_another_process_runs_elsewhere_until_that_is_gone(
 
     with writer_elsewhere(tmp_path / "w.plumb"):
         qtbot.waitUntil(lambda: status() == "elsewhere", timeout=PATIENCE)
+        for _ in range(2):  # until all that was written has been read
+            with qtbot.waitSignal(page.context.document.looked, timeout=PATIENCE):
+                pass
+            answered(qtbot, page.context)
     qtbot.waitUntil(lambda: status() == "interrupted", timeout=PATIENCE)
     checked(qtbot, page)
 

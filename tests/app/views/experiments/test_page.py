@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from reference.bug_workspace import DOMAIN, InThreads, problem_text
+from reference.faulty import writer_elsewhere
 from reference.screens import PATIENCE, answered
 
 from app.models.campaign_tables import CAMPAIGNS
@@ -190,6 +191,24 @@ def test_an_experiment_of_another_process_is_left_alone(
     assert page.state.text().startswith("interrupted")
     assert page.resume_button.isEnabled()
     assert page.remove_button.isEnabled()
+
+
+def test_an_experiment_whose_process_was_killed_can_be_resumed(
+    page: ExperimentsPage, qtbot: QtBot, context: Context
+) -> None:
+    with Workspace.open(context.document.path) as other:
+        number = other.experiments.begin(page.form.config(), "key", [], resume=False)
+        other.experiments.set_status(number, "running")
+    context.document.notify("experiments")
+    page.show_item(number)
+    with writer_elsewhere(context.document.path):
+        for _ in range(2):  # until all that was written has been read
+            with qtbot.waitSignal(context.document.looked, timeout=PATIENCE):
+                pass
+            answered(qtbot, context)
+        assert page.state.text().startswith("running elsewhere")
+    qtbot.waitUntil(lambda: page.state.text().startswith("interrupted"), timeout=PATIENCE)
+    assert page.resume_button.isEnabled()
 
 
 def test_an_experiment_can_be_laid_over_a_campaign(
