@@ -15,7 +15,7 @@ from engine.errors import WorkspaceError
 from engine.policies.policy import NO_ACTION, NO_OPERATION
 from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import NO_DECISION, BugKind, EndReason, Finding, Run, RunOutcome
-from engine.records.localization import Localization
+from engine.records.localization import CauseKind, Localization
 from engine.task.task import Task
 from engine.verify.evidence import DominanceCheck, verify
 from engine.verify.replay import cost_of, replay
@@ -134,15 +134,24 @@ def require_fit(bug: Bug, task: Task, localization: Localization | None = None) 
     if not all(is_state_of(task, state) for state in _states(bug, localization)):
         raise _damaged(bug, "one of its states does not belong to the task")
     count = len(task.operators)
-    if any(not 0 <= operator < count for operator in _operators(bug, localization)):
+    plans = filter(None, _plans(bug, localization))
+    if any(min(plan) < 0 or max(plan) >= count for plan in plans):  # there may be millions
         raise _damaged(bug, "one of its actions does not belong to the task")
     if not _can_be_walked(bug, task):
         raise _damaged(bug, "the policy's run cannot be replayed")
-    if localization is None:
-        return
-    longest = len(bug.finding.run.operators) + 1
-    if max(len(localization.steps), localization.worst_step or 0) > longest:
-        raise _damaged(bug, "its localization has more steps than its run")
+    if localization is not None:
+        steps = len(bug.finding.run.operators)
+        if problem := find_description_problem(localization, steps):
+            raise _damaged(bug, problem)
+
+
+def find_description_problem(found: Localization, steps: int) -> str:
+    """Return why what localizing says about a run of so many steps cannot be put into words."""
+    if max(len(found.steps), found.worst_step or 0) > steps + 1:
+        return "its localization has more steps than its run"
+    if any(number is None or number >= len(found.steps) for number in _described_steps(found)):
+        return "its localization is about a step that it does not have"
+    return ""
 
 
 def is_state_of(task: Task, state: State) -> bool:
@@ -176,16 +185,29 @@ def _states(bug: Bug, localization: Localization | None) -> Iterator[State]:
         yield localization.cause.state
 
 
-def _operators(bug: Bug, localization: Localization | None) -> Iterator[int]:
-    yield from bug.finding.run.operators
-    yield max(bug.finding.run.last_decision, 0)  # less than 0: none
+def _plans(bug: Bug, localization: Localization | None) -> Iterator[Sequence[int]]:
+    """All sequences of operators."""
+    yield bug.finding.run.operators
+    yield (max(bug.finding.run.last_decision, 0),)  # less than 0: none
     for part in bug.finding.evidence.steps:
         if isinstance(part, Walk):
-            yield from part.operators
+            yield part.operators
     if localization is not None:
         for step in localization.steps:
-            yield step.operator
-            yield from step.better_plan or ()
-        yield from localization.better_plan or ()
+            yield (step.operator,)
+            yield step.better_plan or ()
+        yield localization.better_plan or ()
         if localization.failure is not None:
-            yield from localization.failure.plan or ()
+            yield localization.failure.plan or ()
+
+
+def _described_steps(found: Localization) -> Iterator[int | None]:
+    """The steps that are there in order to describe what went wrong."""
+    cause, failure = found.cause, found.failure
+    if cause is None:
+        if found.worst_step is not None:
+            yield found.worst_step
+    elif cause.kind is CauseKind.DETOUR:
+        yield from (found.worst_step, cause.index)
+    elif cause.kind is CauseKind.LOOP and failure is not None and failure.loop_begin is not None:
+        yield from (found.worst_step or 0, failure.loop_begin)

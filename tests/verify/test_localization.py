@@ -14,10 +14,11 @@ from engine.localize.localizer import Localizer
 from engine.localize.run_searches import LocalizationLimits
 from engine.records.evidence import Evidence, State, Walk
 from engine.records.finding import INFINITY, BugKind, EndReason, Finding, Run, RunOutcome
-from engine.records.localization import Cause, Localization, StepVerdict
+from engine.records.localization import Cause, CauseKind, Failure, Localization, StepVerdict
 from engine.records.verification import HOLDS, Standing
+from engine.report.loss_text import describe_losses
 from engine.task.states import StateTable
-from engine.verify.claims import better_evidence, find_problem
+from engine.verify.claims import better_evidence, find_description_problem, find_problem
 from engine.verify.cost_to_go import CostToGo
 from engine.verify.localization import check_cause, check_localization
 
@@ -248,3 +249,37 @@ def test_another_cause_is_false(
     for other in others:
         verdict = check_cause(finding, replace(found, cause=other), truth.task)
         assert verdict.standing is Standing.FALSE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_can_be_described_is_and_the_rest_is_refused(seed: int) -> None:
+    """A localization may name steps that it does not have, if it comes from a stranger."""
+    random = Random(seed)
+    truth = Truth.of(random_task(random))
+    refused = 0
+    for policy in applicable_policies(truth, random):
+        localizer = Localizer(StateTable(truth.task))
+        for finding in list(bugs(truth, policy))[:12]:
+            found = localizer.localize_finding(finding, LocalizationLimits())
+            length = len(finding.run.operators)
+            assert not find_description_problem(found, length)
+            assert describe_losses(found)
+            for lie in changed_places(found):
+                if find_description_problem(lie, length):
+                    refused += 1
+                else:
+                    assert describe_losses(lie)
+    assert refused > 20
+
+
+def changed_places(found: Localization) -> Iterator[Localization]:
+    count = len(found.steps)
+    for some in {0, count // 2, count}:
+        for worst in (None, 0, some, count + 1):
+            lie = replace(found, steps=found.steps[:some], worst_step=worst)
+            yield replace(lie, cause=None)
+            for kind in CauseKind:
+                cause = Cause(kind, min(some, count - 1), (0,), None)
+                for begin in (None, 0, count):
+                    failure = Failure(None, None, None, begin)
+                    yield replace(lie, cause=cause, failure=failure)
