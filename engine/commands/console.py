@@ -19,7 +19,7 @@ from engine.commands.stop_signal import stop_signal
 from engine.errors import CancelledError, DiskError, LimitReachedError
 from engine.native.control import Control
 from engine.plain_text import printable, printable_json
-from engine.workers.link import NULL_LINK, Link
+from engine.workers.link import NULL_LINK, Link, giving_up_when
 
 
 def _abandon(stream: IO[str]) -> None:
@@ -126,7 +126,8 @@ class Console:
                 timer.daemon = True
                 timer.start()
             try:
-                with stop_signal(link.interrupt) if keeps_results else nullcontext():
+                stopping = stop_signal(link.interrupt) if keeps_results else nullcontext()
+                with stopping, giving_up_when(link.cancelled):
                     yield link
             except CancelledError:
                 if seconds is None or link.interrupted:

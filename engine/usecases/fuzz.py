@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
-from engine.errors import CancelledError, UsageError
+from engine.errors import CancelledError, LimitReachedError, UsageError
 from engine.files import write_text
 from engine.fuzzing import biases
 from engine.fuzzing.fuzzer import Fuzzer, FuzzOptions, FuzzStatistics
@@ -16,7 +17,7 @@ from engine.policies.policy import close_policy, open_policy
 from engine.policies.runs import PolicyRuns
 from engine.task.states import StateTable
 from engine.task.task import Task
-from engine.workers.link import Link
+from engine.workers.link import Link, giving_up_when
 
 __all__ = ["BIASES", "BiasOptions", "FuzzOptions", "Fuzzed", "fuzz"]
 
@@ -56,22 +57,31 @@ def fuzz(link: Link, task: Task, out: Path, options: FuzzOptions, bias: BiasOpti
         else open_builtin("gc")  # which is not asked
     )
     started = time.monotonic()
+    end = started + (inf if options.seconds is None else options.seconds)
     stopped = False
+
+    def late() -> bool:
+        return link.cancelled() or time.monotonic() > end
+
     try:
-        table = StateTable(task)
-        preference = biases.make_bias(
-            bias.name,
-            PolicyRuns(policy.bind(task), table),
-            horizon=bias.horizon or None,
-            budget=bias.budget or None,
-            cancelled=link.cancelled,
-        )
-        fuzzer = Fuzzer(table, preference, options, link.cancelled)
-        try:
-            for index in fuzzer.grow():
-                link.progress(index + 1, options.size, f"{index + 1} states")
-        except CancelledError:
-            stopped = True
+        with giving_up_when(late):
+            table = StateTable(task)
+            preference = biases.make_bias(
+                bias.name,
+                PolicyRuns(policy.bind(task), table),
+                horizon=bias.horizon or None,
+                budget=bias.budget or None,
+                cancelled=link.cancelled,
+            )
+            fuzzer = Fuzzer(table, preference, options, link.cancelled)
+            try:
+                for index in fuzzer.grow():
+                    link.progress(index + 1, options.size, f"{index + 1} states")
+            except CancelledError:
+                stopped = link.cancelled()  # or else a policy did not answer in time
+    except CancelledError:
+        link.check()
+        raise LimitReachedError("the time limit was reached before the policy answered") from None
     finally:
         close_policy(policy)
     write_text(out, write_pool(task, fuzzer.entries))

@@ -20,7 +20,7 @@ from engine.task.states import StateTable, require_state
 from engine.task.successors import State
 from engine.task.task import Task
 from engine.task.translate import Limits, warm_translator
-from engine.workers.link import NULL_LINK, Link
+from engine.workers.link import NULL_LINK, Link, giving_up_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,37 +130,41 @@ def run_policy(
         return link.cancelled() or time.monotonic() > deadline
 
     try:
-        for name, task_files in problems:
-            link.progress(len(done), len(problems), name)
-            task = load_task_files(
-                task_files,
-                unit_costs=options.unit_costs,
-                limits=_until(deadline),
-                cancelled=link.cancelled,
-                translator=translator,
-            )
-            for note in task.notes:
-                warn(note)
-            runs: list[tuple[str, TakenRun]] = []
-            for member, single in opened.items():
-                taken = take_run(
-                    single,
-                    task,
-                    options.state and require_state(task, options.state),
-                    step_limit=options.step_limit,
-                    cancelled=late,
-                    warn=warn,
+        with giving_up_when(late):
+            for name, task_files in problems:
+                link.progress(len(done), len(problems), name)
+                task = load_task_files(
+                    task_files,
+                    unit_costs=options.unit_costs,
+                    limits=_until(deadline),
+                    cancelled=link.cancelled,
+                    translator=translator,
                 )
-                for text in taken.statistics.errors:
-                    warn(f"{name}: the policy failed: {text}")
-                link.check()
-                runs.append((member, taken))
-                if taken.stopped:
-                    break
-            done.append(_best(name, runs, is_portfolio=len(opened) > 1))
-            link.emit(done[-1])
-            if runs[-1][1].stopped:
-                raise LimitReachedError("time limit reached")
+                for note in task.notes:
+                    warn(note)
+                runs: list[tuple[str, TakenRun]] = []
+                for member, single in opened.items():
+                    taken = take_run(
+                        single,
+                        task,
+                        options.state and require_state(task, options.state),
+                        step_limit=options.step_limit,
+                        cancelled=late,
+                        warn=warn,
+                    )
+                    for text in taken.statistics.errors:
+                        warn(f"{name}: the policy failed: {text}")
+                    link.check()
+                    runs.append((member, taken))
+                    if taken.stopped:
+                        break
+                done.append(_best(name, runs, is_portfolio=len(opened) > 1))
+                link.emit(done[-1])
+                if runs[-1][1].stopped:
+                    raise LimitReachedError("time limit reached")
+    except CancelledError:  # while a policy began to work
+        link.check()
+        raise LimitReachedError("time limit reached") from None
     finally:
         translator.close()
         for single in opened.values():

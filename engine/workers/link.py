@@ -10,6 +10,9 @@ import math
 import threading
 import time
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from engine.errors import CancelledError, LimitReachedError
@@ -53,6 +56,25 @@ def unexpected(message: str) -> Failure:
         traceback.format_exc(),
         expected=False,
     )
+
+
+_given_up: ContextVar[Callable[[], bool]] = ContextVar("given_up", default=lambda: False)
+
+
+@contextmanager
+def giving_up_when(cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Let those give up who wait for a program of others in here, such as a plug-in."""
+    token = _given_up.set(cancelled)
+    try:
+        yield
+    finally:
+        _given_up.reset(token)
+
+
+def check_given_up() -> None:
+    """Asked again and again by who waits; raises `CancelledError`."""
+    if _given_up.get()():
+        raise CancelledError
 
 
 class Link:

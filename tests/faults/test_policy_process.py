@@ -12,6 +12,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from reference.faulty import Bench, wait_for
 
 from engine.workspace.workspace import Workspace
@@ -177,3 +178,30 @@ def test_a_policy_process_that_cannot_be_started(bench: Bench) -> None:
     )
     assert said.code == 2
     assert "the plug-in's process could not be started: Too many open files" in said.err
+
+
+HANGING = {"deciding": "Policy(task)", "beginning": "time.sleep(600)"}
+ASKING = {
+    "run": ["run", "hangs.py:make", "domain.pddl", "p2.pddl"],
+    "test": [
+        *("test", "domain.pddl", "p2.pddl", "--policy", "hangs.py:make"),
+        *("--pool", "two.pool", "--oracle", "lookahead"),
+    ],
+    "fuzz": [
+        *("fuzz", "domain.pddl", "p2.pddl", "--policy", "hangs.py:make", "--bias", "plan-length"),
+        *("--size", "4", "--out", "biased.pool"),
+    ],
+}
+
+
+@pytest.mark.parametrize("when", HANGING)
+@pytest.mark.parametrize("name", ASKING)
+def test_a_policy_that_hangs_does_not_move_a_time_limit(bench: Bench, name: str, when: str) -> None:
+    """Without its limit the command would wait longer and end otherwise."""
+    source = PLUGIN.replace("return Policy(task)", f"return {HANGING[when]}")
+    bench.write("hangs.py", source.format(decide="time.sleep(600)", make="pass"))
+    fuzzed = bench.plumbline("fuzz", "domain.pddl", "p2.pddl", "--size", "2", "--out", "two.pool")
+    assert fuzzed.code == 0
+    said = bench.plumbline(*ASKING[name], "--time-limit", "2")
+    assert said.code == 3
+    assert "did not answer" not in said.err

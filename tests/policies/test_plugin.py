@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import PlumblineError, PolicyError, UnreadableFileError
+from engine.errors import CancelledError, PlumblineError, PolicyError, UnreadableFileError
 from engine.policies.plugin.policy import PluginSettings, open_plugin
 from engine.policies.plugin.task_view import PluginTask
 from engine.policies.policy import open_policy
@@ -20,6 +20,7 @@ from engine.records.finding import EndReason, RunOutcome
 from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.task import Operator, Task, Variable
+from engine.workers.link import giving_up_when
 
 GUIDE = Path(__file__).parents[2] / "docs" / "policy-plugins.md"
 QUICK = PluginSettings(start_seconds=60.0, decide_seconds=2.0)
@@ -139,6 +140,17 @@ def test_a_plugin_that_dies_or_hangs_is_started_again(
         with pytest.raises(PolicyError, match=complaint):
             policy.decide(STATES)
         assert policy.decide(STATES[:1]).tolist() == [2]
+    finally:
+        policy.close()
+
+
+def test_who_gives_up_does_not_wait_for_a_plugin(tmp_path: Path) -> None:
+    policy = bind(tmp_path, deciding("import time; time.sleep(60)"), QUICK)
+    asked = iter([False, False, True])
+    try:
+        with giving_up_when(lambda: next(asked)), pytest.raises(CancelledError):
+            policy.decide(STATES)
+        assert policy.pid is None
     finally:
         policy.close()
 

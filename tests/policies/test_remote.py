@@ -14,7 +14,7 @@ import grpc
 import numpy as np
 import pytest
 
-from engine.errors import PolicyError, PolicyLostError, UsageError
+from engine.errors import CancelledError, PolicyError, PolicyLostError, UsageError
 from engine.pddl.model import Action, And, Atom, Domain, Problem, Term
 from engine.policies.remote import protocol as pheromone
 from engine.policies.remote.encoding_map import EncodingMap
@@ -27,6 +27,7 @@ from engine.task.sas import write_sas
 from engine.task.states import StateTable
 from engine.task.successors import applicable_operators, is_applicable, successor
 from engine.task.task import Operator, PddlSource, Task, Variable
+from engine.workers.link import giving_up_when
 
 PATIENCE = 300.0
 """Seconds until something is surely broken: machines are slow at times."""
@@ -210,6 +211,9 @@ def test_a_server_that_never_answers() -> None:
     ):
         policy.settings = HASTY
         with pytest.raises(PolicyError, match=r"no answer from .* within 0\.4 s; is the server"):
+            policy.bind(corridor()).decide(STATES)
+        asked = iter([False, False, True])
+        with giving_up_when(lambda: next(asked)), pytest.raises(CancelledError):
             policy.bind(corridor()).decide(STATES)
         finish.set()
 

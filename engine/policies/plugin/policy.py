@@ -27,6 +27,7 @@ from engine.task.sas import write_sas
 from engine.task.task import Task
 from engine.workers.channel import Call, ChannelError, End, Events, pack, unpack
 from engine.workers.launch import Worker, start
+from engine.workers.link import LOOK_SECONDS, check_given_up
 from engine.workers.program import signal_name
 
 MAX_LOSSES = 3
@@ -166,7 +167,8 @@ class BoundPluginPolicy:
     def _receive(self, deadline: float) -> Record:
         assert self._worker is not None
         while (remaining := deadline - time.monotonic()) > 0:
-            for message in self._worker.pump(remaining):
+            check_given_up()
+            for message in self._worker.pump(min(remaining, LOOK_SECONDS)):
                 if isinstance(message, End) and message.failure is not None:
                     raise ChannelError(f"an error: {message.failure.message}")
                 if not isinstance(message, Events) or len(message.events) != 1:

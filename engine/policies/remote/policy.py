@@ -8,7 +8,9 @@ waits for the network and not for the policy.
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,7 @@ from engine.policies.remote.protocol import grpc
 from engine.records.policy_spec import require_address
 from engine.task.sas import parse_sas
 from engine.task.task import Task
+from engine.workers.link import LOOK_SECONDS, check_given_up
 
 MAX_LOSSES = 3
 _RUNNING = "is the server running?"
@@ -191,10 +194,13 @@ class RemotePolicy:
         """What the server answered, or why it did not."""
         seconds = self.settings.answer_seconds if seconds is None else seconds
         silence = PolicyError(f"no answer from {self.address} within {seconds:g} s; {_RUNNING}")
+        end = time.monotonic() + seconds
         try:
-            return call.result(timeout=seconds)
-        except grpc.FutureTimeoutError:
-            raise silence from None
+            while (left := end - time.monotonic()) > 0:
+                check_given_up()
+                with suppress(grpc.FutureTimeoutError):
+                    return call.result(timeout=min(left, LOOK_SECONDS))
+            raise silence
         except grpc.RpcError as error:
             if error.code() is grpc.StatusCode.UNAVAILABLE:
                 raise _ConnectionLostError from error
