@@ -41,7 +41,8 @@ if sys.platform == "linux":
     if os.getppid() != int(sys.argv[2]):
         sys.exit(1)
 if int(sys.argv[1]):
-    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+    limit, (_, most) = int(sys.argv[1]), resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most),) * 2)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 

@@ -107,6 +107,20 @@ def test_memory_limit_holds(tmp_path: Path) -> None:
     assert "MemoryError" in result.output[-1]
 
 
+def test_a_memory_limit_above_that_of_the_shell(tmp_path: Path) -> None:
+    """It cannot be raised, but the program has to run."""
+    code = (
+        "import sys; from pathlib import Path; from engine.workers.program import run_process; "
+        "command = [sys.executable, '-c', 'print(6 * 7)']; "
+        f"print(run_process(command, folder=Path({str(tmp_path)!r}), memory_limit=2**40).output)"
+    )
+    shell = ["bash", "-c", 'ulimit -v 2000000; exec "$@"', "bash"]
+    done = subprocess.run(
+        [*shell, sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "('42',)\n"
+
+
 def test_an_error_in_a_callback_ends_the_program(tmp_path: Path) -> None:
     numbers: list[int] = []
 
