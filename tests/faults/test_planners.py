@@ -81,7 +81,7 @@ def test_a_planner_is_no_program(task: Task, bench: Bench) -> None:
 def test_a_full_disk_under_the_planner(bench: Bench) -> None:
     search = ("search", "domain.pddl", "p3.pddl", "--algorithm", "lama")
     assert bench.plumbline("task", "domain.pddl", "p3.pddl").code == 0  # translated and kept
-    said = bench.plumbline(*search, file_bytes=1000)
+    said = bench.plumbline(*search, file_kilobytes=1)
     assert said.code == 2
     assert "temporary files cannot be written: File too large" in said.err
     assert "free some space there, or set TMPDIR to another folder" in said.err

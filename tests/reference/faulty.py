@@ -7,15 +7,12 @@ found, however it was started.
 from __future__ import annotations
 
 import os
-import resource
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -86,15 +83,19 @@ class Bench:
     def start(
         self,
         *words: object,
-        file_bytes: int | None = None,
+        file_kilobytes: int | None = None,
         stdout: int | None = None,
         **environment: str,
     ) -> subprocess.Popen[str]:
-        """Begin a command; with `file_bytes` no file may grow beyond this size."""
-        if file_bytes:  # compiled modules would be cut off, and break every later test
+        """Begin a command; with `file_kilobytes` no file may grow beyond this size."""
+        command = [sys.executable, "-P", "-m", "engine.cli", *map(str, words)]
+        if file_kilobytes:  # what a full disk looks like; nothing else needs rights
+            limited = f'trap "" XFSZ; ulimit -f {file_kilobytes}; exec "$@"'
+            command = ["bash", "-c", limited, "bash", *command]
+            # Compiled modules would be cut off, and break every later test.
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "engine.cli", *map(str, words)],
+            command,
             cwd=self.folder,
             env={**os.environ, MARK: self.mark, **environment},
             stdin=subprocess.DEVNULL,
@@ -102,8 +103,6 @@ class Bench:
             stderr=subprocess.PIPE,
             text=True,
             process_group=0,
-            # Unsafe with threads only, of which these tests have none.
-            preexec_fn=file_bytes and partial(small_files, file_bytes),  # noqa: PLW1509
         )
         self.started.append(process)
         return process
@@ -143,12 +142,6 @@ def as_a_shell_tells(code: int) -> int:
     """128 and its number if a signal ended it. `python -m` itself chooses: interrupted within an
     import it ends by SIGINT, elsewhere with the code it was given."""
     return 128 - code if code < 0 else code
-
-
-def small_files(most_bytes: int) -> None:
-    """What a full disk looks like to this process and all it starts: nothing else needs rights."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
 
 def _marked(mark: str) -> Iterator[tuple[int, str]]:

@@ -42,9 +42,9 @@ class PairValues {
     ids_.insert(ids_.end(), ids, ids + tables_.n_factors());
     const std::size_t n = factors_.size();
     if (n_states_ % kBlock == 0) bytes_.resize(bytes_.size() + n * kBlock);
-    std::uint8_t* block = bytes_.data() + n_states_ / kBlock * n * kBlock + n_states_ % kBlock;
     for (std::size_t i = 0; i < n; ++i) {
-      block[i * kBlock] = static_cast<std::uint8_t>(std::max(ids[factors_[i]], 0));
+      std::uint8_t& byte = bytes_[(n_states_ / kBlock * n + i) * kBlock + n_states_ % kBlock];
+      byte = static_cast<std::uint8_t>(std::max(ids[factors_[i]], 0));
     }
     is_pruned_.push_back(is_pruned(ids));
     ++n_states_;
