@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gc
 import os
 import shlex
 import sys
@@ -121,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reason:
             print(f"No window: {reason}. Showing the example on the command line.", flush=True)
         return run_tour()
+    gc.disable()  # imports leave no garbage; the window's own collector takes over
     from app.shell.application import run
 
     return run(options.workspace)
