@@ -459,10 +459,10 @@ FORGERIES: dict[str, dict[str, Forgery]] = {
             "UPDATE pool SET state = (SELECT state FROM pool WHERE unit = 2 AND number = 2), "
             "tested = 1 WHERE unit = 1 AND number = 2"
         ),
-        "answers of another unit": sql(
-            "DELETE FROM answers WHERE unit = 1",
-            "INSERT INTO answers SELECT 1, number, oracle, verdict, bound, seconds, cpu, limited "
-            "FROM answers WHERE unit = 4",
+        "answers of another unit": sql(  # with smaller bounds; larger ones would be true
+            "DELETE FROM answers WHERE unit = 4",
+            "INSERT INTO answers SELECT 4, number, oracle, verdict, bound, seconds, cpu, limited "
+            "FROM answers WHERE unit = 1",
         ),
         "a region of another problem": sql(
             "UPDATE findings SET region = (SELECT max(id) FROM findings WHERE region NOT NULL) "
