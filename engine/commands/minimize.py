@@ -81,14 +81,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.result(document, _text(found, patterns))
     if stopped:
         return ExitCode.INTERRUPTED
-    return _exit_code(found)
+    return exit_code(found)
 
 
-def _exit_code(found: Sequence[WitnessResult]) -> ExitCode:
+def exit_code(found: Sequence[WitnessResult]) -> ExitCode:
     if all(item.verified for item in found):
         return ExitCode.DONE
     missing = {item.attempt.stopped_by for item in found if item.witness is None}
-    return ExitCode.ANSWER_IS_NO if missing - LIMITS else ExitCode.LIMIT_REACHED
+    is_no = missing - LIMITS or any(item.refuted for item in found)
+    return ExitCode.ANSWER_IS_NO if is_no else ExitCode.LIMIT_REACHED
 
 
 def _document(item: WitnessResult) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.errors import CancelledError, LimitReachedError, PlumblineError, PolicyError, UsageError
@@ -97,6 +97,7 @@ class WitnessResult:
     pattern: int | None = None
     family: str = ""
     verified: bool = False
+    refuted: bool = False  # by the verifier; neither: a limit was reached before it could tell
 
 
 def result_text(result: WitnessResult) -> str:
@@ -449,18 +450,9 @@ def _verified(
     except (CancelledError, LimitReachedError):
         link.check()  # not by the user
         verifier.stop("the time limit was reached")
-    good = set(verifier.result().verified).intersection(*held.values())
-    checked = [
-        WitnessResult(
-            item.bug,
-            item.root_cause,
-            item.witness,
-            item.kind,
-            item.attempt,
-            item.pattern,
-            item.family,
-            item.witness in good,
-        )
-        for item in found
-    ]
-    return tuple(checked)
+    result = verifier.result()
+    good = set(result.verified).intersection(*held.values())
+    bad = {item.id for item in result.failed}
+    return tuple(
+        replace(item, verified=item.witness in good, refuted=item.witness in bad) for item in found
+    )

@@ -17,9 +17,11 @@ from reference.recording_link import RecordingLink
 from engine.campaign.config_reader import parse_config
 from engine.campaign.patterns import PatternChange, pattern_bugs
 from engine.cli import main
+from engine.commands.minimize import exit_code
 from engine.errors import CancelledError, ExitCode, UsageError
 from engine.policies.consent import NO_CONSENT, Consent
-from engine.records.pattern import Same, StoppedBy
+from engine.records.localization import CauseKind
+from engine.records.pattern import Attempt, Same, StoppedBy
 from engine.records.verification import ClaimKind
 from engine.search.forward import SearchLimits, search
 from engine.search.results import SearchResult
@@ -509,6 +511,25 @@ def test_the_time_limit_counts_while_bugs_are_localized(
         assert found.limited
     (whole,) = minimize(NULL_LINK, path, [bug], NO_CONSENT, MinimizeOptions(total_seconds=600.0))
     assert whole.witness is not None
+
+
+@pytest.mark.parametrize(
+    ("witness", "stopped_by", "refuted", "code"),
+    [
+        (7, None, False, ExitCode.LIMIT_REACHED),  # it could not be verified in time
+        (7, None, True, ExitCode.ANSWER_IS_NO),
+        (None, StoppedBy.TIME, False, ExitCode.LIMIT_REACHED),
+        (None, StoppedBy.REBINDING, False, ExitCode.ANSWER_IS_NO),
+    ],
+)
+def test_a_limit_is_no_answer(
+    witness: int | None, stopped_by: StoppedBy | None, refuted: bool, code: ExitCode
+) -> None:
+    attempt = Attempt(Same.ACTION, None, False, stopped_by, 1, 0.5)
+    good = WitnessResult(1, 1, 6, CauseKind.DETOUR, attempt, verified=True)
+    other = WitnessResult(2, 2, witness, CauseKind.DETOUR, attempt, refuted=refuted)
+    assert exit_code([good]) == ExitCode.DONE
+    assert exit_code([good, other]) == code
 
 
 @pytest.mark.parametrize("moment", ["verifying", "states: bug", "witnesses: bug"])
